@@ -14,15 +14,27 @@ package enum DiagnosticFormat: String, CaseIterable, Sendable {
   case github
 }
 
+/// The terminal on which diagnostics are shown.
+package struct DiagnosticTerminal {
+  package var isColored: Bool
+  /// Source lines are clipped to this width, so that what is underlined stays above its underline;
+  /// nil means that they are shown whole.
+  package var columns: Int?
+
+  package init(isColored: Bool = false, columns: Int? = nil) {
+    self.isColored = isColored
+    self.columns = columns
+  }
+}
+
 /// Writes diagnostics of one severity that are sorted by location; each line ends with a newline.
-/// If `columns` are given, those of a terminal, source lines are clipped, so that what is
-/// underlined stays above its underline.
 package func render(
   _ diagnostics: [Diagnostic], in sources: SourceMap, format: DiagnosticFormat = .human,
-  color: Bool = false, columns: Int? = nil
+  on terminal: DiagnosticTerminal = DiagnosticTerminal()
 ) -> String {
-  var renderer = Renderer(sources, style: DiagnosticColors(color: color), upTo: diagnostics)
-  renderer.columns = columns
+  let colors = DiagnosticColors(color: terminal.isColored)
+  var renderer = Renderer(sources, style: colors, upTo: diagnostics)
+  renderer.columns = terminal.columns
   switch format {
   case .human: return renderer.report(diagnostics)
   case .short: return diagnostics.map { renderer.headline($0) + "\n" }.joined()

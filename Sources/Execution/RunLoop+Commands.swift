@@ -173,7 +173,7 @@ extension RunLoop {
       options.directory.remove(builder.logName(of: key, step: step(of: key)))
     }
     removeOutputs(of: key)
-    machine.ended(key, end, lastWords: lastWords, at: time)
+    machine.ended(probe: key, end, lastWords: lastWords, at: time)
   }
 
   /// Publishes the outputs of a successful command; if they cannot be used, the command has failed.

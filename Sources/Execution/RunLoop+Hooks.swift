@@ -20,7 +20,7 @@ extension RunLoop {
     valueBudget = ValueBudget()
     do throws(EvaluationFailure) {
       let ready = try late.hook(
-        kind, index, machine.hookSettings(of: key.operation),
+        HookNumber(kind, index), machine.hookSettings(of: key.operation),
         of: isRun || isGroup ? nil : key.operation, self)
       hashing.decided(key.operation)
       execute(key, machine.command(of: key, as: ready), at: time)

@@ -81,10 +81,10 @@ package func run(
     options, workspace: workspace, wanted: plan.commandCounts,
     besides: DescriptorUses(plan, options), jobs: jobs.slots?.access, waiting)
   if options.cache == nil, plan.slurm == nil, !plan.steps.isEmpty { executor.expectCommands() }
+  let slurm = SlurmParts(plan, options, workspace: workspace)
   let parts = RunParts(
-    waiting: waiting, executor: mixed(executor, plan, options, workspace: workspace, waiting),
-    workspace: workspace,
-    seed: UInt64(bitPattern: waiting.start), jobs: jobs,
+    waiting: waiting, executor: slurm?.executor(beside: executor, waiting) ?? executor,
+    workspace: workspace, seed: UInt64(bitPattern: waiting.start), jobs: jobs,
     hostMutexes: try HostMutexes(plan, options.runID, workspace))
   let loop = RunLoop(plan, options, parts, observers: observers)
   loop.outlets = outlets

@@ -14,12 +14,8 @@ struct Parameters {
   private(set) var faults = ParameterFaults()
   private let patterns = PatternMatcher()
 
-  /// Determines the values. `demandsAll` makes a missing required one a fault; with
-  /// `prefersDefaults`, variables count only for required parameters.
-  init(
-    _ params: [ParamModel], arguments: [ParameterArgument], rest: [String] = [],
-    inherited: InheritedVariables, demandsAll: Bool, prefersDefaults: Bool = false
-  ) {
+  init(_ params: [ParamModel], _ options: PlanningOptions) {
+    let (arguments, rest) = (options.parameters, options.rest)
     let names = Set(params.map(\.name))
     let suggester = Suggester()
     for argument in arguments where !names.contains(argument.name) && argument.run == nil {
@@ -38,8 +34,8 @@ struct Parameters {
         take(.list(rest.map { .string($0) }), from: "the arguments after --", for: param)
         continue
       }
-      let mayLook = !prefersDefaults || param.isRequired && param.defaultValue == nil
-      let variable = mayLook ? inherited.value(param.variable) : nil
+      let mayLook = !options.prefersDefaults || param.isRequired && param.defaultValue == nil
+      let variable = mayLook ? options.inherited.value(param.variable) : nil
       let given =
         given[param.name].map { ($0.run.map { "run \($0)" } ?? "--param \(param.name)", $0.value) }
         ?? (try? variable?.get()).map { (param.variable, $0) }
@@ -53,7 +49,7 @@ struct Parameters {
         values[param.name] = value
       } else if !param.isRequired {
         values[param.name] = .null
-      } else if demandsAll {
+      } else if options.demandsAllParameters {
         faults.append(ParameterMessage.missing(param))
       }
     }

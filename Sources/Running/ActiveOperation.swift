@@ -52,7 +52,7 @@ final class ActiveOperation {
   /// The ending, decided when the attempts are over; hooks may still turn a success into a failure.
   var ending: Ending?
   var cause = Cause.itself
-  var hooksLeft: [(kind: HookKind, index: Int)] = []
+  var hooksLeft: [HookNumber] = []
   /// True if a hook failed or was stopped, whether that changed the ending or not.
   private(set) var hasFailedHook = false
 
@@ -80,7 +80,7 @@ final class ActiveOperation {
   func planHooks(for ending: Ending) {
     if runsNoHooks || settings.hooks.isEmpty { return }
     hooksLeft = ending.outcome.hooks.flatMap { kind in
-      settings.hooks[kind].indices.map { (kind, $0 + 1) }
+      settings.hooks[kind].indices.map { HookNumber(kind, $0 + 1) }
     }
   }
 

@@ -92,10 +92,20 @@ extension RunMachine {
     perform(.start(probing.key(for: operation)))
   }
 
-  /// Called when a probe has ended. If it printed nothing, the words of an earlier one are kept.
+  /// Called when a probe that was started has ended; `lastWords` are the last line that it printed.
+  package mutating func ended(
+    probe key: CommandKey, _ end: CommandEnd, lastWords: String?, at now: Nanoseconds
+  ) {
+    probeEnded(key, end, lastWords, at: now)
+    startReady(at: now)
+  }
+
+  /// Handles the end of a probe. If it printed nothing, the words of an earlier one are kept.
   mutating func probeEnded(
     _ key: CommandKey, _ end: CommandEnd, _ lastWords: String?, at now: Nanoseconds
   ) {
+    probeCount -= 1
+    if abandonedProbes.remove(key) != nil { return }
     guard let gate = gates[key.operation], var probing = gate.probing, probing.isRunning,
       key == probing.key(for: key.operation)
     else { preconditionFailure("a probe ended that was not running") }

@@ -54,7 +54,7 @@ package struct RunMachine {
   /// The number of gates about which news will come.
   private(set) var expectedCount = 0
   /// Probes of conditions that nothing waits for any more; their ends are still to come.
-  private(set) var abandonedProbes: Set<CommandKey> = []
+  var abandonedProbes: Set<CommandKey> = []
   package internal(set) var groups: Groups
   var groupStates: GroupStates
   /// Groups whose steps have ended, in this order; their hooks start as soon as there is room.
@@ -120,18 +120,15 @@ package struct RunMachine {
     startReady(at: now)
   }
 
-  /// Called when a command that was started has ended, or could not be started. `lastWords` are
-  /// those of a probe. `stateFailure` stops the run before anything else starts.
+  /// Called when a command that was started has ended, or could not be started. `stateFailure` stops the
+  /// run before anything else starts.
   package mutating func ended(
-    _ key: CommandKey, _ end: CommandEnd, lastWords: String? = nil, stateFailure: String? = nil,
-    at now: Nanoseconds
+    _ key: CommandKey, _ end: CommandEnd, stateFailure: String? = nil, at now: Nanoseconds
   ) {
     switch key.role {
     case .attempt: attemptEnded(key, end, at: now)
     case .hook(let kind, _, _): hookEnded(key, kind, end, at: now)
-    case .probe:
-      probeCount -= 1
-      if abandonedProbes.remove(key) == nil { probeEnded(key, end, lastWords, at: now) }
+    case .probe: probeEnded(key, end, nil, at: now)
     }
     if let stateFailure { stateFailed(stateFailure, at: now) }
     startReady(at: now)

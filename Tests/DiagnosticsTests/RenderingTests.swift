@@ -194,7 +194,7 @@ struct RenderingTests {
     let diagnostic = Diagnostic(
       "a cycle", at: span(of: first, in: text), label: "one",
       secondary: [.init(span(of: second, in: text), "two")])
-    return render([diagnostic], in: sources, columns: columns)
+    return render([diagnostic], in: sources, on: DiagnosticTerminal(columns: columns))
   }
 
   @Test func `a further place is underlined after tabs and wide characters, too`() {
@@ -336,7 +336,7 @@ struct ReportTests {
   @Test func `colours only add`() {
     let (sources, diagnostics) = many(2)
     let plain = render(diagnostics, in: sources)
-    let colored = render(diagnostics, in: sources, color: true)
+    let colored = render(diagnostics, in: sources, on: DiagnosticTerminal(isColored: true))
     #expect(colored != plain)
     #expect(colored.replacing(/\u{1b}\[[0-9;]*m/, with: "") == plain)
   }

@@ -198,7 +198,12 @@ private struct RandomRun {
       case 3: .signalled(9)
       default: .exited(0)
       }
-    machine.ended(key, CommandEnd(status, duration: 1), lastWords: "not yet", at: now)
+    let end = CommandEnd(status, duration: 1)
+    if case .probe = key.role {
+      machine.ended(probe: key, end, lastWords: "not yet", at: now)
+    } else {
+      machine.ended(key, end, at: now)
+    }
   }
 
   private mutating func answer(_ asked: (operation: OperationID, question: Question, turn: Int)) {

@@ -31,9 +31,9 @@ package struct CacheWork {
     do throws(CacheFailure) {
       switch job {
       case .inspect(let directory, let patterns, let known):
-        let root = try open(directory)
-        defer { Glibc.close(root) }
-        return .inspected(try inspect(patterns, in: root, directory, known))
+        let folder = try open(directory)
+        defer { folder.close() }
+        return .inspected(try inspect(patterns, in: folder, knowing: known, as: .inputs))
       case .tool(let command, let environment):
         return .tool(try ToolCommand.digest(of: command, environment))
       case .restore(let job): return try restore(job)
@@ -49,12 +49,27 @@ package struct CacheWork {
     }
   }
 
+  /// The open directory of a step.
+  private struct StepFolder {
+    let path: String
+    let descriptor: Int32
+
+    func close() { Glibc.close(descriptor) }
+  }
+
+  /// What files are looked at for.
+  private enum Purpose {
+    case inputs, outputs
+    /// Outputs are about to be put back, or were stored: parts of files that a killed run has left are removed.
+    case finalOutputs
+  }
+
   /// Opens the directory of a step; "" is the one that oprun was started in.
-  private func open(_ directory: String) throws(CacheFailure) -> Int32 {
+  private func open(_ directory: String) throws(CacheFailure) -> StepFolder {
     let path = directory.isEmpty ? "." : directory
     let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard root >= 0 else { throw .unreadable(path, errno) }
-    return root
+    return StepFolder(path: directory, descriptor: root)
   }
 
   /// Throws if links lead the directory of a step out of the one that oprun was started in.
@@ -68,16 +83,17 @@ package struct CacheWork {
   }
 
   private mutating func inspect(
-    _ patterns: [String], in root: Int32, _ directory: String, _ known: [FileEntry],
-    followsLinks: Bool = true, removesParts: Bool = false
+    _ patterns: [String], in folder: StepFolder, knowing known: [FileEntry] = [],
+    as purpose: Purpose
   ) throws(CacheFailure) -> [FileEntry] {
+    let name = PathName(folder.path)
     var inspector = FileInspector(
-      root, knowing: self.known.removeValue(forKey: PathName(directory)), hidden: hidden,
-      followsLinks: followsLinks)
+      folder.descriptor, knowing: self.known.removeValue(forKey: name), hidden: hidden,
+      followsLinks: purpose == .inputs)
     inspector.learn(known)
     inspector.copies = copies
-    inspector.removesParts = removesParts
-    defer { self.known[PathName(directory)] = inspector.known }
+    inspector.removesParts = purpose == .finalOutputs
+    defer { self.known[name] = inspector.known }
     let found = try inspector.inspect(patterns)
     hasFoundParts = hasFoundParts || inspector.hasFoundParts
     return found
@@ -85,12 +101,11 @@ package struct CacheWork {
 
   private mutating func restore(_ job: RestoreJob) throws(CacheFailure) -> CacheReply {
     guard let cache else { return .restored(nil, hasChanged: false) }
-    let root = try open(job.directory)
-    defer { Glibc.close(root) }
+    let folder = try open(job.directory)
+    defer { folder.close() }
     try checkPlace(of: job.directory)
-    var now = try inspect(
-      job.patterns, in: root, job.directory, job.known, followsLinks: false, removesParts: true)
-    var result = ResultFiles(root, cache)
+    var now = try inspect(job.patterns, in: folder, knowing: job.known, as: .finalOutputs)
+    var result = ResultFiles(folder.descriptor, cache)
     let wanted = Set(job.files.map { PathName($0.path) })
     defer { copies = [:] }
     var changed: String?
@@ -100,7 +115,7 @@ package struct CacheWork {
       }
       copies = result.copies
       if result.hasChanged {
-        now = try inspect(job.patterns, in: root, job.directory, [], followsLinks: false)
+        now = try inspect(job.patterns, in: folder, as: .outputs)
       }
       // Somebody may have done something to the files meanwhile.
       changed = ResultFiles.difference(of: now, from: job.files)
@@ -118,10 +133,9 @@ package struct CacheWork {
     _ job: RestoreJob
   ) -> (hasChanged: Bool, missing: [ChangedFile]) {
     do throws(CacheFailure) {
-      let root = try open(job.directory)
-      defer { Glibc.close(root) }
-      let now = try inspect(
-        job.patterns, in: root, job.directory, job.known, followsLinks: false)
+      let folder = try open(job.directory)
+      defer { folder.close() }
+      let now = try inspect(job.patterns, in: folder, knowing: job.known, as: .outputs)
       let changes = changedFiles(job.files, now)
       let wanted = Dictionary(job.files.map { (PathName($0.path), $0) }) { first, _ in first }
       let sizes = Dictionary(
@@ -141,11 +155,11 @@ package struct CacheWork {
 
   private mutating func keep(_ job: KeepJob) throws(CacheFailure) -> CacheReply {
     guard let cache else { throw CacheFailure("there is no cache") }
-    let root = try open(job.directory)
-    defer { Glibc.close(root) }
+    let folder = try open(job.directory)
+    defer { folder.close() }
     if !job.outputs.isEmpty { try checkPlace(of: job.directory) }
     try job.upstream.check(job)
-    var (outputs, hasParts) = try outputs(of: job, in: root, removesParts: false)
+    var (outputs, hasParts) = try outputs(of: job, in: folder, as: .outputs)
     if let file = outputs.first(where: { $0.kind != .absent && $0.stamp.isOfChange(after: job.end) }
     ) {
       throw CacheFailure(
@@ -154,28 +168,26 @@ package struct CacheWork {
     if hasParts {
       // That changes directories, so it cannot be done before they were looked at.
       let before = outputs
-      (outputs, _) = try self.outputs(of: job, in: root, removesParts: true)
+      (outputs, _) = try self.outputs(of: job, in: folder, as: .finalOutputs)
       if let file = changedFiles(before, outputs).first {
         throw CacheFailure("output \(quoted(file.path)) changed while it was being stored")
       }
     }
-    try ResultFiles(root, cache).keep(outputs)
+    try ResultFiles(folder.descriptor, cache).keep(outputs)
     let log = try job.log.flatMap { path throws(CacheFailure) in try keepLog(path, cache) }
-    let inputs = try inspect(job.inputs, in: root, job.directory, job.known)
+    let inputs = try inspect(job.inputs, in: folder, knowing: job.known, as: .inputs)
     return .kept(inputs: inputs, outputs: outputs, log: log?.digest, logSize: log?.size ?? 0)
   }
 
   /// The files in the place of outputs, sorted by path, and whether a killed run has left parts of files there.
   private mutating func outputs(
-    of job: KeepJob, in root: Int32, removesParts: Bool
+    of job: KeepJob, in folder: StepFolder, as purpose: Purpose
   ) throws(CacheFailure) -> (files: [FileEntry], hasParts: Bool) {
     var outputs: [FileEntry] = []
     var paths: Set<PathName> = []
     hasFoundParts = false
     for pattern in job.outputs {
-      let found = try inspect(
-        [pattern], in: root, job.directory, [], followsLinks: false, removesParts: removesParts
-      ).filter { !$0.isOnlyListed }
+      let found = try inspect([pattern], in: folder, as: purpose).filter { !$0.isOnlyListed }
       guard found.contains(where: { $0.kind != .absent }) else {
         throw CacheFailure("output \(quoted(pattern)) does not exist")
       }

@@ -53,28 +53,28 @@ extension RunLoop {
       caching.awaitLock(of: operation, at: now)
       return .later
     case .hit(let hit):
-      tellOfDamage(to: lookup, operation, caching, runs: false)
+      tellOfDamage(to: lookup, operation, runs: false)
       return .hit(hit)
     case .miss:
       caching.cache.release(lookup)
-      tellOfMiss(lookup, operation, caching)
+      tellOfMiss(lookup, operation)
       return lookup.isBypass || lookup.fault != nil ? .unknown : .runs
     }
   }
 
   /// Says why a step runs, unless its inputs are the reason, and which variables it does not get.
-  func tellOfMiss(_ lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache) {
+  func tellOfMiss(_ lookup: CacheLookup, _ operation: OperationID) {
     if let refusal = lookup.refusal {
       let step = quoted(machine.steps[operation].id)
-      say("the outputs of step \(step) are not restored: \(refusal.message)", caching)
+      say("the outputs of step \(step) are not restored: \(refusal.message)")
     }
     if let fault = lookup.fault { tellOfFault(fault, operation) }
-    tellOfDamage(to: lookup, operation, caching, runs: true)
-    for name in lookup.withheld where caching.told.insert("$" + name).inserted {
+    tellOfDamage(to: lookup, operation, runs: true)
+    for name in lookup.withheld {
       let step = quoted(machine.steps[operation].id)
       say(
         "step \(step) uses $\(name), which cached steps do not get: name it in 'env' of its 'cache'",
-        caching)
+        onceFor: "$" + name)
     }
   }
 
@@ -177,7 +177,7 @@ extension RunLoop {
         if let taken = caching.jobs.fetchTime(slot, at: time) {
           caching.cache.hear(end, after: taken)
         } else { caching.cache.hear(end) }
-      if let message { say(message, caching) }
+      if let message { say(message) }
     case .restored(nil, _, _), .restored(_, hasChanged: true, _), .fault:
       caching.hasChangedFiles = true
     case .inspected, .tool, .restored, .kept: break
@@ -261,7 +261,7 @@ extension RunLoop {
       for item in ready { pass(item, at: time) }
     }
     guard caching.jobs.isStoring else { return }
-    say("not all results could be stored in the shared cache", caching)
+    say("not all results could be stored in the shared cache")
   }
 
   private static var storingTime: Nanoseconds { 60_000_000_000 }
@@ -278,7 +278,7 @@ extension RunLoop {
     guard let caching, let waiting = caching.takeLocked(at: time) else { return }
     for operation in waiting.long {
       let step = quoted(machine.steps[operation].id)
-      say("\(step) waits for \(caching.maker(of: operation))", caching)
+      say("\(step) waits for \(caching.maker(of: operation))")
       caching.withLockOfJob(operation) {
         executor.openJobs?.watchJob(making: $0, at: time)
       }
@@ -341,7 +341,7 @@ extension RunLoop {
         options.memory?.noteResult(key.operation, sealed.digest.number)
         for pattern in lookup.unmatchedInputs {
           let step = quoted(machine.steps[key.operation].id)
-          say("no file matches \(quoted(pattern)), an input of step \(step)", caching)
+          say("no file matches \(quoted(pattern)), an input of step \(step)")
         }
       } catch {
         tellOfFault(error, key.operation)
@@ -372,17 +372,17 @@ extension RunLoop {
     do throws(CacheFailure) {
       try caching.cache.flush()
     } catch {
-      say(error.message, caching)
+      say(error.message)
     }
   }
 
   func tellOfFault(_ fault: CacheFailure, _ operation: OperationID) {
-    guard let caching else { return }
-    say("step \(quoted(machine.steps[operation].id)) is not cached: \(fault.message)", caching)
+    say("step \(quoted(machine.steps[operation].id)) is not cached: \(fault.message)")
   }
 
-  func say(_ message: String, _ caching: RunCache) {
-    guard caching.told.insert(message).inserted else { return }
+  /// Says something about cached steps, once for each message or subject.
+  func say(_ message: String, onceFor subject: String? = nil) {
+    guard let caching, caching.told.insert(subject ?? message).inserted else { return }
     if end == nil {
       tell(.notice(message), at: turnTime)
     } else {

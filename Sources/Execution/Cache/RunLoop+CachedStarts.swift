@@ -22,7 +22,7 @@ extension RunLoop {
       caching.deferStart(of: operation, at: now)
       return .later
     case .hit(let hit):
-      tellOfDamage(to: lookup, operation, caching, runs: false)
+      tellOfDamage(to: lookup, operation, runs: false)
       noteResult(of: operation)
       guard restore(hit.outputs, of: operation) else { return runs }
       showAgain(hit.log, of: operation)
@@ -32,15 +32,13 @@ extension RunLoop {
     case .miss:
       // The files of a step that already has its lock were compared some time ago.
       lookup.comparedAt = wasLocked ? nil : Int(turnTime)
-      tellOfMiss(lookup, operation, caching)
+      tellOfMiss(lookup, operation)
       return runs
     }
   }
 
   /// Says, once for a step, that its result in the cache was damaged, and what is done instead.
-  func tellOfDamage(
-    to lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache, runs: Bool
-  ) {
+  func tellOfDamage(to lookup: CacheLookup, _ operation: OperationID, runs: Bool) {
     guard let damage = lookup.damage else { return }
     lookup.damage = nil
     let step = quoted(machine.steps[operation].id)
@@ -55,7 +53,7 @@ extension RunLoop {
       ? "the step runs again"
       : lookup.wasFetched
         ? "the shared cache has brought it" : "another result of the step is used"
-    say("\(subject): \(remedy)", caching)
+    say("\(subject): \(remedy)")
   }
 
   /// Ends the job of an earlier run that makes the step from other inputs than it has now: while

@@ -5,30 +5,42 @@ import Glibc
 import RunFiles
 
 /// The regular files that match any of the patterns, sorted bytewise, each once. Paths are like the
-/// patterns: below the directory, which is where oprun was started if it has no name, or absolute.
-/// Links to directories are not followed. Names need not be text.
-///
-/// If `asInputs`, inputs of a cached step are found: patterns lead through links to directories,
-/// and a link to a directory that matches is among the results, for all that is in the directory.
-/// Files that are `excluded` are found all the same, but hide nothing else. The directory `closed`,
-/// which is without links, is not searched. The search ends once more than `most` are found.
-func files(
-  matching patterns: [String], in folder: String = "", asInputs: Bool = false,
-  excluded: [FilePattern] = [], without closed: String? = nil, most: Int = .max
-) -> [FileName] {
-  var found: Set<FileName> = []
-  for pattern in patterns {
-    let pattern = FilePattern(pattern)
-    if found.count > most { break }
-    var search = GlobSearch(names: pattern.names, followsLinks: asInputs, closed: closed) { path in
-      excluded.map { $0.places(after: path, below: folder) }
+/// patterns: below the directory where oprun was started, or absolute. Links to directories are not
+/// followed. Names need not be text.
+func files(matching patterns: [String]) -> [FileName] { FileSearch().files(matching: patterns) }
+
+/// Where files are looked for, and which are found.
+struct FileSearch {
+  /// The directory that patterns begin in; "" for that in which oprun was started.
+  var folder = ""
+  /// True if inputs of a cached step are found: patterns lead through links to directories, and a
+  /// link to a directory that matches is among the results, for all that is in the directory.
+  var findsInputs = false
+  /// Files that are found all the same, but hide nothing else.
+  var excluded: [FilePattern] = []
+  /// A directory, without links in its path, that is not searched.
+  var closed: String?
+  /// The search ends once more files than these are found.
+  var most = Int.max
+
+  /// All files whose paths match one of the patterns, sorted by their bytes.
+  func files(matching patterns: [String]) -> [FileName] {
+    var found: Set<FileName> = []
+    for pattern in patterns {
+      let pattern = FilePattern(pattern)
+      if found.count > most { break }
+      var search = GlobSearch(
+        names: pattern.names, followsLinks: findsInputs, closed: closed
+      ) { path in
+        excluded.map { $0.places(after: path, below: folder) }
+      }
+      search.most = most
+      let start = pattern.isAbsolute ? "/" : folder.isEmpty ? "" : folder + "/"
+      search.visit(start.characters, from: 0)
+      found.formUnion(search.found)
     }
-    search.most = most
-    let start = pattern.isAbsolute ? "/" : folder.isEmpty ? "" : folder + "/"
-    search.visit(start.characters, from: 0)
-    found.formUnion(search.found)
+    return found.sorted { $0.precedes($1) }
   }
-  return found.sorted { $0.precedes($1) }
 }
 
 private struct GlobSearch {

@@ -13,24 +13,28 @@ package func hasJobs(_ plan: Plan) -> Bool {
   plan.slurm.map { $0.mode == .job || Allocation.own == nil } ?? false
 }
 
-/// The executor of a run in which some steps may run in Slurm.
-func mixed(
-  _ local: LocalProcesses, _ plan: Plan, _ options: RunOptions, workspace: String,
-  _ waiting: KernelWaiting
-) -> any Executor {
-  guard let slurm = plan.slurm else { return local }
-  let variables = SlurmVariables(masker: options.secrets.masker)
-  var parts = SlurmParts(
-    plan: slurm, runID: options.runID, directory: options.directory,
-    folder: options.folder(from: workspace), workspace: workspace,
-    secrets: options.secrets.allValues, secretVariables: variables.secret,
-    earlier: options.earlierJobs?.absolute(in: workspace))
-  parts.masker = options.secrets.masker
-  if !hasJobs(plan), let allocation = Allocation.own {
-    return AllocationExecutor(local, parts, allocation, waiting)
+extension SlurmParts {
+  /// The parts of a run; nil if none of its steps runs in Slurm.
+  init?(_ plan: Plan, _ options: RunOptions, workspace: String) {
+    guard let slurm = plan.slurm else { return nil }
+    self.init(
+      plan: slurm, runID: options.runID, directory: options.directory,
+      folder: options.folder(from: workspace), workspace: workspace,
+      secrets: options.secrets.allValues,
+      secretVariables: SlurmVariables(masker: options.secrets.masker).secret,
+      earlier: options.earlierJobs?.absolute(in: workspace))
+    masker = options.secrets.masker
   }
-  let caller = SlurmProcesses(waiting, environment: variables.passed)
-  return MixedExecutor(local: local, slurm: SlurmExecutor(parts, caller, waiting))
+
+  /// The executor of a run in which some steps run in Slurm, and the others with `local`.
+  func executor(beside local: LocalProcesses, _ waiting: KernelWaiting) -> any Executor {
+    if plan.mode != .job, let allocation = Allocation.own {
+      return AllocationExecutor(local, self, allocation, waiting)
+    }
+    let caller = SlurmProcesses(
+      waiting, environment: SlurmVariables(masker: masker).passed)
+    return MixedExecutor(local: local, slurm: SlurmExecutor(self, caller, waiting))
+  }
 }
 
 /// The inherited variables, divided by whether Slurm may see them.

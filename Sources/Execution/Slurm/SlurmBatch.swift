@@ -28,6 +28,8 @@ struct SlurmBatch {
   }
 
   let members: [Member]
+  /// The name for people: that of its step, or what the names of its steps have in common.
+  var name = ""
   /// The number of jobs that may run at once; nil for all.
   var throttle: Int?
 

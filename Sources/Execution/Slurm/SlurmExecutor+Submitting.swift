@@ -87,6 +87,7 @@ extension SlurmExecutor {
     let ready = prepare(taken, at: now)
     if ready.isEmpty { return nil }
     var batch = SlurmBatch(ready.map { SlurmBatch.Member(key: $0.key, number: $0.number) })
+    batch.name = commonName(of: ready.map(\.shownName))
     if let width = ready[0].order.width?.count, ready.count > width { batch.throttle = width }
     batchCount += 1
     for task in ready {
@@ -116,9 +117,8 @@ extension SlurmExecutor {
     let commands = SlurmCommands(
       mark: task.home.mark, jobsFolder: "\(task.home.folder)/@node/jobs",
       workspace: parts.workspace)
-    let steps = batch.members.compactMap { tasks[$0.key]?.shownName }
     return commands.submission(
-      of: batch, step: commonName(of: steps), task.request,
+      of: batch, task.request,
       nice: max(0, Int(plan.highestPriority) - Int(task.order.priority)),
       script: SlurmCommands.script(
         program: task.home.files.programPath, folder: task.home.folder, batch))

@@ -23,7 +23,8 @@ extension Expression {
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) -> ExpressionType {
     let wanted = ExpressionType.Kinds.text.union([.list, .null])
-    let type = check(for: wanted, in: scope, source, log: &log) {
+    var checker = ExpressionChecker(self, scope)
+    let type = checker.check(for: wanted, source, log: &log) {
       ExpressionMessage.noText($1, self)
     }
     if type.kinds.subtracting(.null) == .list, type.item.kinds.isDisjoint(with: .listItem) {

@@ -185,7 +185,8 @@ extension Expression {
   package func checkText(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) {
-    check(for: .text, in: scope, source, log: &log) { ExpressionMessage.noText($1, self) }
+    var checker = ExpressionChecker(self, scope)
+    checker.check(for: .text, source, log: &log) { ExpressionMessage.noText($1, self) }
   }
 
   /// The value in its text form.

@@ -30,6 +30,18 @@ package struct FunctionRow: Sendable {
   /// True if the result depends on the endings of direct dependencies.
   package var isStatus = false
 
+  /// The row of the function for which it is made; `name` is that of the variable that has it.
+  fileprivate init(
+    _ parameters: [Parameter], _ result: ExpressionType, _ sentence: String,
+    _ examples: [(String, String)], name: String = #function
+  ) {
+    self.name = name
+    self.parameters = parameters
+    self.result = result
+    self.sentence = sentence
+    self.examples = examples
+  }
+
   /// The signature, such as `join(list, separator?)`.
   package var signature: String {
     let list = parameters.map { $0.name + ($0.isRepeated ? "…" : $0.isOptional ? "?" : "") }
@@ -96,25 +108,16 @@ extension Function {
       FunctionRow.Parameter(name: name, kinds: kinds, isOptional: isOptional)
     }
 
-    static func row(
-      _ parameters: [FunctionRow.Parameter], _ result: ExpressionType, _ sentence: String,
-      _ examples: [(String, String)], name: String = #function
-    ) -> FunctionRow {
-      FunctionRow(
-        name: name, parameters: parameters, result: result, sentence: sentence,
-        examples: examples)
-    }
-
     static func status(
       _ sentence: String, example: String, name: String = #function
     ) -> FunctionRow {
-      FunctionRow(
-        name: name, parameters: [], result: .bool, sentence: sentence,
-        examples: [("\(name)()", example)], isStatus: true)
+      var row = FunctionRow([], .bool, sentence, [("\(name)()", example)], name: name)
+      row.isStatus = true
+      return row
     }
 
     static var contains: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("text or list", [.string, .list]), Self.parameter("part", .all)], .bool,
         "Whether a string contains another, or a list contains a value.",
         [
@@ -122,18 +125,18 @@ extension Function {
         ])
     }
     static var startsWith: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("text", .string), Self.parameter("start", .string)], .bool,
         "Whether a string begins with another. Upper and lower case differ.",
         [("startsWith('v1.2', 'v')", "true"), ("startsWith('V1.2', 'v')", "false")])
     }
     static var endsWith: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("text", .string), Self.parameter("end", .string)], .bool,
         "Whether a string ends with another.", [("endsWith('a.tar.gz', '.gz')", "true")])
     }
     static var matches: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("text", .string), Self.parameter("pattern", .string)], .bool,
         "Whether a [pattern](#patterns) is found in a string.",
         [
@@ -142,65 +145,65 @@ extension Function {
         ])
     }
     static var lower: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("text", .string)], .string, "The string in lower case.",
         [("lower('Linux ÄÖ')", "'linux äö'")])
     }
     static var upper: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("text", .string)], .string, "The string in upper case.",
         [("upper('linux')", "'LINUX'")])
     }
     static var trim: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("text", .string)], .string,
         "The string without spaces, tabs and line breaks at either end.",
         [("trim('  a b ')", "'a b'"), (#"trim("1.2\n")"#, "'1.2'")])
     }
     static var basename: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("path", .string)], .string,
         "The part of a path after the last '/', like the command of that name.",
         [("basename('src/main.c')", "'main.c'"), ("basename('src/')", "'src'")])
     }
     static var dirname: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("path", .string)], .string,
         "The part of a path before the last '/', like the command of that name.",
         [("dirname('src/main.c')", "'src'"), ("dirname('main.c')", "'.'")])
     }
     static var join: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("list", .list), Self.parameter("separator", .string, isOptional: true)],
         .string,
         "The items of a list as one string, separated by ',' if no separator is given.",
         [("join(['a', 'b'])", "'a,b'"), ("join([1, 2, 3], ' ')", "'1 2 3'")])
     }
     static var split: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("text", .string), Self.parameter("separator", .string)],
         .list(of: .string),
         "The parts of a string between separators. Without a separator in it, a list of that string.",
         [("split('a,b,', ',')", "['a', 'b', '']"), ("split('a', ',')", "['a']")])
     }
     static var len: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("value", [.string, .list, .map])], .number,
         "The number of characters (Unicode scalars) of a string, items of a list, or names of a map.",
         [("len('äbc')", "3"), ("len([])", "0"), (#"len(fromJSON('{"a": 1}'))"#, "1")])
     }
     static var toJSON: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("value", .all)], .string, "The value as JSON on one line.",
         [("toJSON(['a', 1, null])", #"'["a",1,null]'"#)])
     }
     static var fromJSON: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("text", .string)], .any, "The value that a string of JSON represents.",
         [("fromJSON('[1, 2]')[1]", "2"), (#"fromJSON('{"os": "linux"}').os"#, "'linux'")])
     }
     static var quote: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("value", .text)], .string,
         "The string as one word for a shell, in single quotes: for files and messages. In a script the "
           + "result is treated like any other value.",
@@ -208,10 +211,9 @@ extension Function {
     }
     static var hashFiles: FunctionRow {
       FunctionRow(
-        name: "hashFiles",
-        parameters: [.init(name: "pattern", kinds: .string, isRepeated: true)], result: .string,
-        sentence: "The SHA-256 of all files that match, by name and content; '' if there are none.",
-        examples: [
+        [.init(name: "pattern", kinds: .string, isRepeated: true)], .string,
+        "The SHA-256 of all files that match, by name and content; '' if there are none.",
+        [
           (
             "hashFiles('src/**')",
             "'e2d0fe1585a63ec6009c8016ff8dda8b17719a637405a4e23c0ff81339148249'"
@@ -219,7 +221,7 @@ extension Function {
         ])
     }
     static var exists: FunctionRow {
-      row(
+      FunctionRow(
         [Self.parameter("path", .string)], .bool,
         "Whether a file or directory with this path exists.",
         [("exists('README.md')", "true")])

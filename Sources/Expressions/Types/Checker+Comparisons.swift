@@ -46,8 +46,9 @@ extension Expression {
   }
 }
 
-extension ExpressionType.Kinds {
-  fileprivate static let optionalString: Self = [.string, .null]
+extension ExpressionType {
+  /// True for a value that is any string, or null.
+  fileprivate var mayBeNoString: Bool { kinds == [.string, .null] && choices == nil }
 }
 
 extension ExpressionChecker {
@@ -70,8 +71,8 @@ extension ExpressionChecker {
     } else if !areForeign(left, right) || left.kinds == .null || right.kinds == .null {
       checkChoices(left, leftNode, rightNode)
       checkChoices(right, rightNode, leftNode)
-      if left.kinds == .optionalString { checkEmpty(sign, left, leftNode, rightNode, node) }
-      if right.kinds == .optionalString { checkEmpty(sign, right, rightNode, leftNode, node) }
+      if left.mayBeNoString { checkEmpty(sign, leftNode, rightNode, node) }
+      if right.mayBeNoString { checkEmpty(sign, rightNode, leftNode, node) }
       return
     }
     report(
@@ -93,9 +94,9 @@ extension ExpressionChecker {
 
   /// Checks comparisons with ''. A name without a value is null, for which `!= ''` would be true.
   private mutating func checkEmpty(
-    _ sign: BinaryOperator, _ type: ExpressionType, _ node: Int, _ other: Int, _ comparison: Int
+    _ sign: BinaryOperator, _ node: Int, _ other: Int, _ comparison: Int
   ) {
-    guard type.choices == nil,
+    guard
       expression.nodes[other].kind == .string, expression.range(of: other).count == 2,
       [.member, .index].contains(expression.nodes[node].kind)
     else { return }

@@ -9,7 +9,7 @@ extension Expression {
   package func check(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) -> ExpressionType {
-    check(for: .all, in: scope, source, log: &log, ExpressionMessage.wrongValue)
+    check(for: .all, in: scope, source, log: &log)
   }
 
   /// Checks that the value is of one of these types.
@@ -18,34 +18,23 @@ extension Expression {
     for wanted: ExpressionType.Kinds, in scope: some ExpressionScope, _ source: SourceText,
     log: inout DiagnosticLog
   ) -> ExpressionType {
-    check(for: wanted, in: scope, source, log: &log, ExpressionMessage.wrongValue)
+    var checker = ExpressionChecker(self, scope)
+    return checker.check(for: wanted, source, log: &log, ExpressionMessage.wrongValue)
   }
 
   /// Checks that the value is true or false, as that of a condition.
   package func checkCondition(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) {
-    _ = check(for: .bool, in: scope, source, log: &log, ExpressionMessage.wrongCondition)
-  }
-
-  @discardableResult
-  package func check(
-    for wanted: ExpressionType.Kinds, in scope: some ExpressionScope, _ source: SourceText,
-    log: inout DiagnosticLog, _ wrong: (String, String) -> UnlocatedFailure
-  ) -> ExpressionType {
     var checker = ExpressionChecker(self, scope)
-    let type = checker.expect(wanted, root, wrong)
-    for fault in checker.faults {
-      log.report(at: span(of: fault.range, in: source)) { fault.words.diagnostic(at: $0) }
-    }
-    return checker.faults.isEmpty ? type : .any
+    checker.check(for: .bool, source, log: &log, ExpressionMessage.wrongCondition)
   }
 }
 
-struct ExpressionChecker {
+package struct ExpressionChecker {
   let expression: Expression
   let scope: any ExpressionScope
-  package private(set) var faults: [ExpressionFailure] = []
+  private(set) var faults: [ExpressionFailure] = []
   /// The names of secrets that may be missing.
   private var missable: Set<Int> = []
 
@@ -54,8 +43,24 @@ struct ExpressionChecker {
     self.scope = scope
   }
 
+  /// Checks that the value is of one of these types, and reports all faults; `wrong` is the message about
+  /// another type than the wanted one. Returns the type, which is `any` after a fault.
   @discardableResult
-  package mutating func report(_ words: UnlocatedFailure, _ node: Int) -> ExpressionType {
+  package mutating func check(
+    for wanted: ExpressionType.Kinds, _ source: SourceText, log: inout DiagnosticLog,
+    _ wrong: (String, String) -> UnlocatedFailure
+  ) -> ExpressionType {
+    let type = expect(wanted, expression.root, wrong)
+    for fault in faults {
+      log.report(at: expression.span(of: fault.range, in: source)) {
+        fault.words.diagnostic(at: $0)
+      }
+    }
+    return faults.isEmpty ? type : .any
+  }
+
+  @discardableResult
+  mutating func report(_ words: UnlocatedFailure, _ node: Int) -> ExpressionType {
     report(words, at: expression.range(of: node))
   }
 
@@ -64,7 +69,7 @@ struct ExpressionChecker {
     return .any
   }
 
-  package mutating func type(of node: Int) -> ExpressionType {
+  mutating func type(of node: Int) -> ExpressionType {
     switch expression.nodes[node].kind {
     case .null: .null
     case .true, .false: .bool

@@ -42,7 +42,7 @@ extension Decoder {
       let help = isText ? DecodingMessage.stepOfText(tree.string(node)) : nil
       report(item) {
         DecodingMessage.wrongType(
-          "steps", wanted: "a list of maps", found: found, at: $0, help: help)
+          WantedValue(key: "steps", words: "a list of maps"), found: found, at: $0, help: help)
       }
       return
     }

@@ -40,7 +40,8 @@ extension Decoder {
     case .plain(let text)?:
       // `$${{` does not begin an expression.
       report(value) {
-        DecodingMessage.wrongType(key.name, wanted: key.wanted, found: quoted(text), at: $0)
+        DecodingMessage.wrongType(
+          WantedValue(key: key.name, words: key.wanted), found: quoted(text), at: $0)
       }
       return nil
     case nil: return nil

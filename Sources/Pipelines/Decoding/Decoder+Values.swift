@@ -195,8 +195,7 @@ extension Decoder {
     let help =
       splitText(before: node - 1).map(DecodingMessage.afterComma) ?? help ?? usualHelp(node, row)
     report(node) {
-      DecodingMessage.wrongType(
-        row.key, isItem: row.isItem, wanted: row.type.words, found: found, at: $0, help: help)
+      DecodingMessage.wrongType(row.wanted, found: found, at: $0, help: help)
     }
   }
 
@@ -253,8 +252,7 @@ extension Decoder {
     }
     let number = tree.string(node)
     report(node) {
-      DecodingMessage.noUnit(
-        row.key, wanted: row.type.words, number: number, units: units, at: $0)
+      DecodingMessage.noUnit(row.wanted, number: number, units: units, at: $0)
     }
   }
 

@@ -187,7 +187,7 @@ extension Decoder {
         let close = known(meantBy: name, table)
         let help = close == nil ? help(for: name, table) : condition(key, close)
         report(key) {
-          DecodingMessage.unknownKey(name, owner, suggestion: close, help: help, at: $0)
+          DecodingMessage.unknownKey(name, owner, help: help ?? didYouMean(close), at: $0)
         }
         if let meant = Key.allCases.first(where: { $0.row.key == close }) { fields.presume(meant) }
       }

@@ -19,11 +19,11 @@ enum DecodingMessage {
   }
 
   static func wrongType(
-    _ key: String, isItem: Bool = false, wanted: String, found: String, at span: Span,
-    help: String? = nil
+    _ wanted: WantedValue, found: String, at span: Span, help: String? = nil
   ) -> Diagnostic {
-    let subject = isItem ? "each item of \(quoted(key))" : quoted(key)
-    return Diagnostic("\(subject) must be \(wanted), not \(found)", at: span, help: help)
+    let key = quoted(wanted.key)
+    let subject = wanted.isItem ? "each item of \(key)" : key
+    return Diagnostic("\(subject) must be \(wanted.words), not \(found)", at: span, help: help)
   }
 
   static func excludedNoAxis(_ name: String, axes: [String], at span: Span) -> Diagnostic {
@@ -349,11 +349,11 @@ enum DecodingMessage {
   }
 
   static func noUnit(
-    _ key: String, wanted: String, number: String, units: String, at span: Span
+    _ wanted: WantedValue, number: String, units: String, at span: Span
   ) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) must be \(wanted), but the number \(printable(number)) has no unit", at: span,
-      help: units)
+      "\(quoted(wanted.key)) must be \(wanted.words), but the number \(printable(number)) has no unit",
+      at: span, help: units)
   }
 
   static let durationUnits = "units are ms, s, m, h and d, as in 250ms, 30s or 1h30m"

@@ -4,11 +4,9 @@ import Diagnostics
 
 extension DecodingMessage {
   static func unknownKey(
-    _ name: String, _ owner: String, suggestion: String?, help: String?, at span: Span
+    _ name: String, _ owner: String, help: String?, at span: Span
   ) -> Diagnostic {
-    Diagnostic(
-      "unknown key \(quoted(name)) \(owner)", at: span,
-      help: help ?? didYouMean(suggestion))
+    Diagnostic("unknown key \(quoted(name)) \(owner)", at: span, help: help)
   }
 
   static func beside(_ key: String, _ name: String, at span: Span) -> Diagnostic {

@@ -55,6 +55,19 @@ package struct KeyRow: Sendable {
   }
 }
 
+/// The value that a key wants, for messages about another one.
+struct WantedValue {
+  let key: String
+  /// The type in words: `a list of strings`.
+  let words: String
+  /// True if the value is an item of a list, which has the key.
+  var isItem = false
+}
+
+extension KeyRow {
+  var wanted: WantedValue { WantedValue(key: key, words: type.words, isItem: isItem) }
+}
+
 /// The keys of one kind of object.
 package protocol ObjectKey: RawRepresentable<UInt8>, CaseIterable, Sendable {
   var row: KeyRow { get }

@@ -5,17 +5,17 @@ import Diagnostics
 extension Decoder {
   /// Decodes one file, and releases its nodes. `isPart` means that other files add its missing parts.
   static func decode(
-    _ bytes: [UInt8], from path: String, start: Int, isPart: Bool, log: inout DiagnosticLog
+    _ file: SourceMap.File, isPart: Bool, log: inout DiagnosticLog
   ) -> PipelineModel? {
-    bytes.withUnsafeBufferPointer { buffer in
+    file.bytes.withUnsafeBufferPointer { buffer in
       let mark = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
       let text = UnsafeBufferPointer(rebasing: buffer[mark...])
-      let tree = Tree(source: text, base: start + mark)
-      var decoder = Decoder(bytes: bytes, start: start, tree: tree, log: log)
+      let tree = Tree(source: text, base: file.start + mark)
+      var decoder = Decoder(bytes: file.bytes, start: file.start, tree: tree, log: log)
       decoder.isPart = isPart
-      decoder.foreignFile = ForeignFile(path: path)
+      decoder.foreignFile = ForeignFile(path: file.path)
       do throws(Diagnostic) {
-        try decoder.read(text, base: start + mark)
+        try decoder.read(text, base: file.start + mark)
       } catch {
         // Reports about a file that cannot be parsed to its end would be guesses.
         let foreign = decoder.foreignFile ?? ForeignFile(text: text)

@@ -31,15 +31,16 @@ enum LoadingMessage {
     return Diagnostic("unknown pipeline \(quoted("#" + name))", at: span, help: help)
   }
 
-  /// The message about a missing file. `directory` is that of the file that names it.
   static func missing(
-    _ what: String, _ path: String, from directory: String, suggestion: String?, at span: Span
+    _ what: String, _ path: String, at span: Span, help: String
   ) -> Diagnostic {
-    Diagnostic(
-      "\(what) \(quoted(path)) does not exist", at: span,
-      help: didYouMean(suggestion)
-        ?? "it is looked for from the directory of this file"
-        + (directory == "." ? "" : ", " + quoted(directory)))
+    Diagnostic("\(what) \(quoted(path)) does not exist", at: span, help: help)
+  }
+
+  /// The help for a missing file. `directory` is that of the file that names it.
+  static func lookedFor(from directory: String) -> String {
+    "it is looked for from the directory of this file"
+      + (directory == "." ? "" : ", " + quoted(directory))
   }
 
   static func noSteps(at span: Span) -> Diagnostic {

@@ -85,8 +85,8 @@ struct PipelineLoader {
     _ path: String, _ bytes: [UInt8], isPart: Bool = false
   ) -> PipelineModel {
     byteCount += bytes.count
-    let start = sources.add(path: path, bytes: bytes)
-    let model = Decoder.decode(bytes, from: path, start: start, isPart: isPart, log: &log)
+    sources.add(path: path, bytes: bytes)
+    let model = sources.files.last.flatMap { Decoder.decode($0, isPart: isPart, log: &log) }
     if model == nil, isPart { lacksFile = true }
     return model ?? PipelineModel()
   }
@@ -318,7 +318,9 @@ struct PipelineLoader {
         isPipelineName(path) && !open.contains { areSameBytes($0.identity, files.identity(path)) }
       }
       log.report(at: reference.span) {
-        LoadingMessage.missing(what, path, from: file.directory, suggestion: meant, at: $0)
+        LoadingMessage.missing(
+          what, path, at: $0,
+          help: didYouMean(meant) ?? LoadingMessage.lookedFor(from: file.directory))
       }
     case .failure(let failure):
       log.report(at: reference.span) { Diagnostic(failure.message, at: $0, help: failure.help) }

@@ -1,5 +1,6 @@
 // The messages about names and edges.
 
+import BuiltinSteps
 import Diagnostics
 import Expressions
 import Scheduling
@@ -90,15 +91,18 @@ enum PlanningMessage {
         + "which is the limit", at: span)
   }
 
+  /// The message about an instance that a step does not have; `known` is nil if its instances are known later.
   static func noInstance(
-    _ name: String, of step: String, known: [String], isLate: Bool, at span: Span
+    _ name: String, of step: String, known: [String]?, at span: Span
   ) -> Diagnostic {
     let help =
-      isLate
-      ? "the instances of \(quoted(step)) are known only during the run; depend on all of them: \(step)"
-      : known.isEmpty
-        ? "\(quoted(step)) has no instances"
-        : "the instances are " + firstNames(of: known.map { step + $0 }, most: 4)
+      if let known {
+        known.isEmpty
+          ? "\(quoted(step)) has no instances"
+          : "the instances are " + firstNames(of: known.map { step + $0 }, most: 4)
+      } else {
+        "the instances of \(quoted(step)) are known only during the run; depend on all of them: \(step)"
+      }
     return Diagnostic("unknown instance \(quoted(name))", at: span, help: help)
   }
 
@@ -211,9 +215,10 @@ enum PlanningMessage {
   }
 
   static func badKey(
-    _ name: String, wanted: String, found: String, help: String?, at span: Span
+    _ name: String, wanted: String, _ fault: BuiltinType.Fault, at span: Span
   ) -> Diagnostic {
-    Diagnostic("\(quoted(name)) must be \(wanted), not \(found)", at: span, help: help)
+    Diagnostic(
+      "\(quoted(name)) must be \(wanted), not \(fault.found)", at: span, help: fault.help)
   }
 
   /// The message about missing inputs: `names`, and one of each list of `choices`.
@@ -266,10 +271,12 @@ enum PlanningMessage {
       at: labels[0].span, label: labels[0].text, secondary: Array(labels.dropFirst()))
   }
 
-  /// A step, and its `id` in the file.
+  /// A step, and the place where it names a file.
   struct StepPlace {
     let id: String
     let span: Span
+    /// The pattern that covers the file, as the step gives it.
+    let pattern: String
   }
 
   /// The message about a file that is read too early. `help` is nil if no dependency can be added.
@@ -292,13 +299,14 @@ enum PlanningMessage {
       help: help.map { "give each its own output, or \($0)" } ?? ownPaths)
   }
 
-  /// The message about a file inside of another step's output. `pattern` is that of the first step.
+  /// The message about a file inside of the first step's output.
   static func madeBelow(
-    _ pattern: String, _ path: String, by first: StepPlace, and second: StepPlace, help: String?
+    _ path: String, by first: StepPlace, and second: StepPlace, help: String?
   ) -> Diagnostic {
     Diagnostic(
-      "\(quoted(first.id)) and \(quoted(second.id)) both make \(quoted(path)), which \(quoted(pattern)) "
-        + "of \(quoted(first.id)) covers, and neither waits for the other", at: first.span,
+      "\(quoted(first.id)) and \(quoted(second.id)) both make \(quoted(path)), which "
+        + "\(quoted(first.pattern)) of \(quoted(first.id)) covers, and neither waits for the other",
+      at: first.span,
       secondary: beside(first, second),
       help: "name what \(quoted(first.id)) makes more closely, give it a directory of its own"
         + (help.map { ", or \($0)" } ?? ""))

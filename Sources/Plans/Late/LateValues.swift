@@ -12,6 +12,17 @@ package enum StepPart: Hashable, Sendable {
   case hook(HookKind, index: Int)
 }
 
+/// The kind of a hook, and the number of one of its commands, which are counted from 1.
+package struct HookNumber {
+  package let kind: HookKind
+  package let index: Int
+
+  package init(_ kind: HookKind, _ index: Int) {
+    self.kind = kind
+    self.index = index
+  }
+}
+
 /// The action and the settings of a late step, with all available values inserted.
 package struct ResolvedStep {
   /// The action; nil if the step runs nothing, or cannot run.
@@ -60,8 +71,7 @@ extension LateStep {
   /// it belongs to; nil if all was known before the run. `settings` are those that the step ran
   /// with, or, without a `step`, the planned ones of the run.
   package func hook(
-    _ kind: HookKind, _ index: Int, _ settings: StepSettings, of step: OperationID?,
-    _ facts: some RunFacts
+    _ number: HookNumber, _ settings: StepSettings, of step: OperationID?, _ facts: some RunFacts
   ) throws(EvaluationFailure) -> ReadyStep? {
     var bindings = LateBindings(scope: scope, facts: facts)
     if let step, let name = parts.stepName { bindings.own = (name, step) }
@@ -76,6 +86,7 @@ extension LateStep {
         isLate = true
       }
     }
+    let (kind, index) = (number.kind, number.index)
     var action = settings.hooks[kind][index - 1].work.known
     if let command = parts.settings?.hooks[kind]?[index - 1], action == nil {
       let tag = "\(kind.key.uppercased())_\(index)_"
@@ -142,48 +153,11 @@ extension LateSettings {
 }
 
 extension StepSettings {
-  /// The changes that late values make to the planned settings.
-  struct Changes {
-    /// Variables that are added.
-    package var environment: [EnvironmentVariable] = []
-    package var workingDirectory: String?
-    package var standardInput: String?
-    package var allowFailure: AllowFailure?
-    package var cache: CacheSettings?
-    package var name: String?
-    /// The retry policy; nil means as planned.
-    package var retry: RetryPolicy?
-
-    package var isEmpty: Bool {
-      environment.isEmpty && workingDirectory == nil && standardInput == nil && allowFailure == nil
-        && retry == nil && cache == nil && name == nil
-    }
-  }
-
-  /// The settings with one attempt, because a command that cannot be started now cannot be started later.
-  var withoutRetry: StepSettings {
-    var changes = Changes()
-    changes.retry = RetryPolicy()
-    return with(changes)
-  }
-
   fileprivate func adding(_ variables: [EnvironmentVariable]) -> StepSettings {
     if variables.isEmpty { return self }
     var changes = Changes()
     changes.environment = variables
     return with(changes)
-  }
-
-  func with(_ changes: Changes) -> StepSettings {
-    StepSettings(
-      name: changes.name ?? name, environment: environment + changes.environment,
-      workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,
-      standardInput: changes.standardInput ?? standardInput, timeout: timeout,
-      retry: changes.retry ?? retry,
-      allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
-      nice: nice, usesTerminal: usesTerminal, hasUntrustedOutput: hasUntrustedOutput,
-      orphans: orphans, sharesJobs: sharesJobs, hooks: hooks, outputs: outputs,
-      capturesOutput: capturesOutput, cache: changes.cache ?? cache, slurm: slurm)
   }
 }
 

@@ -89,15 +89,20 @@ final class CILog {
 
 // Groups.
 extension CILog {
-  func openGroup(
-    _ title: String, of id: String, _ state: CIGroup.State, isTrusted: Bool, on screen: Screen
-  ) {
+  /// What is to be shown of a command at the head of its group.
+  struct Heading {
+    let id: String
+    let title: String
+    let state: CIGroup.State
+  }
+
+  func openGroup(_ heading: Heading, isTrusted: Bool, on screen: Screen) {
     closeGroup(on: screen)
     count += 1
     let group = CIGroup(
-      run: run, number: count, id: words(id, screen.output),
-      title: words(oneLine(title), screen.output),
-      state: state, time: seconds)
+      run: run, number: count, id: words(heading.id, screen.output),
+      title: words(oneLine(heading.title), screen.output),
+      state: heading.state, time: seconds)
     screen.turnToOutput()
     screen.output.write(dialect.opening(of: group) ?? "> \(group.title)")
     screen.output.writeNewline()

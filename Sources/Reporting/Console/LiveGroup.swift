@@ -135,8 +135,10 @@ final class LiveGroup {
       return screen.writeOpening(
         of: isOpening ? title : title + [Piece("(continued)", .faint, gap: 1)])
     }
-    ci.openGroup(
-      (title.map(\.text) + (isOpening ? [] : ["(continued)"])).joined(separator: " "),
-      of: stage.operations.name(stream.operation), command, isTrusted: isTrusted, on: screen)
+    let words = title.map(\.text) + (isOpening ? [] : ["(continued)"])
+    let heading = CILog.Heading(
+      id: stage.operations.name(stream.operation), title: words.joined(separator: " "),
+      state: command)
+    ci.openGroup(heading, isTrusted: isTrusted, on: screen)
   }
 }

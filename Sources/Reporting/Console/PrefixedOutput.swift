@@ -32,7 +32,7 @@ struct PrefixedOutput: StepOutput {
   /// Shows no more than `room` bytes, and reduces that; false if that was not all.
   mutating func show(_ stream: Stream, upTo byteCount: Int, within room: inout Int) -> Bool {
     guard let log = operations.log(of: stream) else { return true }
-    return show(stream, of: log, upTo: byteCount, isEnd: false, within: &room)
+    return show(stream, Written(log: log, size: byteCount, isAll: false), within: &room)
   }
 
   mutating func ended(_ stream: Stream, isFailure: Bool) {
@@ -46,7 +46,8 @@ struct PrefixedOutput: StepOutput {
 
   /// Shows the rest of a log; false if there is no room for all of it.
   mutating func close(_ stream: Stream, _ log: LogFile, within room: inout Int) -> Bool {
-    guard show(stream, of: log, upTo: log.size, isEnd: true, within: &room) else { return false }
+    let all = Written(log: log, size: log.size, isAll: true)
+    guard show(stream, all, within: &room) else { return false }
     positions[stream] = nil
     return true
   }
@@ -55,9 +56,18 @@ struct PrefixedOutput: StepOutput {
     positions.removeValue(forKey: stream)?.shown ?? 0
   }
 
+  /// The output that a command has written by now.
+  private struct Written {
+    let log: LogFile
+    let size: Int
+    /// True if the command writes no more.
+    let isAll: Bool
+  }
+
   private mutating func show(
-    _ stream: Stream, of log: LogFile, upTo size: Int, isEnd: Bool, within room: inout Int
+    _ stream: Stream, _ written: Written, within room: inout Int
   ) -> Bool {
+    let (log, size) = (written.log, written.size)
     if screen.output.hasFailed { return true }
     var position = positions[stream, default: Position()]
     defer { positions[stream] = position }
@@ -66,7 +76,7 @@ struct PrefixedOutput: StepOutput {
     room -= fresh.count
     let byteCount = fresh.upperBound
     let isWhole = byteCount >= size
-    let isEnd = isEnd && isWhole
+    let isEnd = written.isAll && isWhole
     let hasNewline = log.endOfLastLine(in: fresh, buffer: screen.scratch) != nil
     position.searched = byteCount
     let isFull = byteCount - position.shown >= screen.scratch.count

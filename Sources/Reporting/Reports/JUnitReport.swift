@@ -85,7 +85,7 @@ struct JUnitReport: Report {
     }
     let start = sink.position
     if isBad {
-      write(step.settled.isFailure ? "failure" : "error", step, record, output, to: sink)
+      write(step, record, output, to: sink)
     } else if step.isLeftOut {
       sink.write("<skipped")
       write("message", record.sentence(of: step), to: sink)
@@ -127,12 +127,12 @@ struct JUnitReport: Report {
     sink.write("</properties>\n")
   }
 
-  /// Writes a failure with the lines that its own run shows: viewers show nothing else. The format
+  /// Writes a failure, or an error, with the lines that its own run shows: viewers show nothing else. The format
   /// has no attribute for a file and a line.
   private func write(
-    _ element: StaticString, _ step: ReportedStep, _ record: RunRecord, _ output: [String]?,
-    to sink: ByteSink
+    _ step: ReportedStep, _ record: RunRecord, _ output: [String]?, to sink: ByteSink
   ) {
+    let element: StaticString = step.settled.isFailure ? "failure" : "error"
     sink.write("<")
     sink.write(element)
     let ending = step.settled.isUnended ? "not_ended" : step.settled.ending.outcome.word

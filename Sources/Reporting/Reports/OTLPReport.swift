@@ -20,7 +20,10 @@ struct OTLPReport: Report {
       sink.write(",\n")
       let span = trace.span(of: command.stream.operation, command.stream.role)
       writeIDs(of: span, below: parent, in: id, to: sink)
-      write(command, end, record.operations, from: beginning.clock.wallTime, to: sink)
+      let start = beginning.clock.wallTime + command.start
+      let title = record.operations.title(of: command.stream)
+      writeSpan(title, from: start, to: start + end.duration, sink)
+      write(command, end, record.operations, to: sink)
     }
     sink.write("\n]}]}]}\n")
   }
@@ -60,14 +63,11 @@ struct OTLPReport: Report {
     sink.write("\"")
   }
 
-  /// Writes the rest of the span of a command, after the ids.
+  /// Writes the rest of the span of a command, after its times.
   private func write(
-    _ command: CommandRecord, _ end: CommandEnd, _ operations: RunOperations,
-    from beginning: Nanoseconds, to sink: ByteSink
+    _ command: CommandRecord, _ end: CommandEnd, _ operations: RunOperations, to sink: ByteSink
   ) {
     let stream = command.stream
-    let start = beginning + command.start
-    writeSpan(operations.title(of: stream), from: start, to: start + end.duration, sink)
     sink.write("[")
     write("oprun.step", .text(operations.name(stream.operation)), to: sink)
     if case .attempt(let number) = stream.role {

@@ -38,7 +38,7 @@ struct PrometheusReport: Report {
     }
     writeHead("oprun_run_steps", "How many steps ended in which way.", to: sink)
     for count in Count.allCases where record.counts[count] > 0 {
-      write("oprun_run_steps", pipeline, outcome: count.field, to: sink)
+      write("oprun_run_steps", pipeline, .outcome(count.field), to: sink)
       sink.write(decimal: record.counts[count])
       sink.writeNewline()
     }
@@ -57,7 +57,7 @@ struct PrometheusReport: Report {
           to: sink)
       }
       isFirst = false
-      write("oprun_step_duration_seconds", pipeline, step: name(index), to: sink)
+      write("oprun_step_duration_seconds", pipeline, .step(name(index)), to: sink)
       sink.write(decimalSeconds: duration)
       sink.writeNewline()
     }
@@ -66,7 +66,7 @@ struct PrometheusReport: Report {
       guard let isOK = steps[index].isOK else { continue }
       if isFirst { writeHead("oprun_step_ok", "1 if the step succeeded, 0 if not.", to: sink) }
       isFirst = false
-      write("oprun_step_ok", pipeline, step: name(index), to: sink)
+      write("oprun_step_ok", pipeline, .step(name(index)), to: sink)
       sink.write(isOK ? "1\n" : "0\n")
     }
   }
@@ -75,21 +75,27 @@ struct PrometheusReport: Report {
     sink.write(own: "# HELP \(name) \(help)\n# TYPE \(name) gauge\n")
   }
 
+  /// A label beside that of the pipeline.
+  private enum Label {
+    case step(String)
+    case outcome(StaticString)
+  }
+
   /// Writes a line without its value.
   private func write(
-    _ name: String, _ pipeline: String, step: String? = nil, outcome: StaticString? = nil,
-    to sink: ByteSink
+    _ name: String, _ pipeline: String, _ label: Label? = nil, to sink: ByteSink
   ) {
     sink.write(own: name)
     sink.write("{pipeline=\"")
     sink.write(label: pipeline)
-    if let step {
+    switch label {
+    case .step(let step):
       sink.write("\",step=\"")
       sink.write(label: step)
-    }
-    if let outcome {
+    case .outcome(let outcome):
       sink.write("\",outcome=\"")
       sink.write(outcome)
+    case nil: break
     }
     sink.write("\"} ")
   }

@@ -44,7 +44,11 @@ struct FailureBlock {
     if let decisive = failure.decisive {
       let stream = Stream(operation: failure.operation, role: decisive.role)
       let command = operations.command(of: failure)
-      writeOutput(of: decisive, command, stream, lineLimit, step.settings)
+      if decisive.end.outputByteCount > 0 {
+        writeLog(stream, decisive, lineLimit, step.settings)
+      } else {
+        writeSilence(after: decisive.end, of: command)
+      }
       if case .service = failure.cause, decisive.end.status == .exited(0) {
         writeHelp("the command of a service must run in the foreground until oprun stops it")
       }
@@ -70,25 +74,20 @@ struct FailureBlock {
     let settings = operations.settings(of: hook.operation)
     let command = operations.hook(hook.command.role, of: settings)?.work.shown
     if let command { writeCommand(command, in: settings.workingDirectory) }
-    writeOutput(of: hook.command, command, hook.stream, lineLimit, settings)
-  }
-
-  /// Writes the end of the command's output. If the command ran and printed nothing, a line says so.
-  private func writeOutput(
-    of result: CommandResult, _ command: ShownCommand?, _ stream: Stream, _ lineLimit: Int,
-    _ settings: StepSettings
-  ) {
-    if result.end.outputByteCount > 0 {
-      writeLog(stream, result, lineLimit, settings)
-    } else if !result.end.isStopped {
-      switch result.end.status {
-      case .exited, .signalled: writeSilence(of: command)
-      case .abandoned, .lost, .notStarted, .outputsRefused: break
-      }
+    if hook.command.end.outputByteCount > 0 {
+      writeLog(hook.stream, hook.command, lineLimit, settings)
+    } else {
+      writeSilence(after: hook.command.end, of: command)
     }
   }
 
-  private func writeSilence(of command: ShownCommand?) {
+  /// Says of a command without output that it printed nothing, if it ran.
+  private func writeSilence(after end: CommandEnd, of command: ShownCommand?) {
+    if end.isStopped { return }
+    switch end.status {
+    case .exited, .signalled: break
+    case .abandoned, .lost, .notStarted, .outputsRefused: return
+    }
     sink.write("  it printed nothing")
     if let target = command.flatMap({ targetOfErrors(inScript: $0.text) }) {
       sink.write(": its errors go to ")

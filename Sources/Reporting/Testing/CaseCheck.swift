@@ -131,12 +131,14 @@ extension CaseResult {
       let found = commands[step]?.text
       // A script of several lines ends with a line break, and may be expected without one.
       if let found, found.withoutLineBreak == wanted.withoutLineBreak { return }
-      compare(expectation, "the command of \(quoted(step))", found, wanted, yamlScalar)
+      compare(expectation, FoundText(what: "the command of \(quoted(step))", text: found), wanted)
     case .variable(let step, let name, let wanted):
       let value = commands[step]?.variables.last { $0.name == name }?.value
-      compare(expectation, "\(name) of \(quoted(step))", value, wanted, yamlScalar)
+      compare(expectation, FoundText(what: "\(name) of \(quoted(step))", text: value), wanted)
     case .output(let name, let wanted):
-      compare(expectation, "the output \(quoted(name))", record.outputs[name], wanted.json) { $0 }
+      let output = FoundText(
+        what: "the output \(quoted(name))", text: record.outputs[name], isJSON: true)
+      compare(expectation, output, wanted.json)
     case .longest(let limit):
       if record.duration > limit {
         let shown = exactDuration(record.duration)
@@ -146,16 +148,25 @@ extension CaseResult {
     }
   }
 
+  /// A text of the run, and what it is.
+  private struct FoundText {
+    let what: String
+    /// The text; nil if there is none.
+    let text: String?
+    var isJSON = false
+  }
+
   private mutating func compare(
-    _ expectation: Expectation, _ what: String, _ found: String?, _ wanted: String,
-    _ written: (String) -> String
+    _ expectation: Expectation, _ found: FoundText, _ wanted: String
   ) {
-    if found == wanted { return }
-    guard let found else { return fault(expectation, "\(what) does not exist", nil) }
+    if found.text == wanted { return }
+    guard let text = found.text else {
+      return fault(expectation, "\(found.what) does not exist", nil)
+    }
     faults.append(
       Fault(
-        message: "\(what) is \(quoted(found)), expected \(quoted(wanted))", span: expectation.span,
-        actual: written(found), text: found))
+        message: "\(found.what) is \(quoted(text)), expected \(quoted(wanted))",
+        span: expectation.span, actual: found.isJSON ? text : yamlScalar(text), text: text))
   }
 
   private mutating func checkOutcome(

@@ -104,8 +104,7 @@ package struct Scheduler: Sendable {
 
   /// Gives an operation that was just appended to the graph its first state, waiting.
   mutating func admit(_ id: OperationID, key: Int64, unmetCount: Int32) {
-    let lane = lane(of: id)
-    enroll(id, key, unmetCount, in: lane, as: .waiting)
+    enroll(newRecord(of: id, key, in: lane(of: id)), unmetCount)
   }
 
   /// Like `admit` and `reach` for an operation that waits for nothing, claims nothing and has no gate:
@@ -113,28 +112,31 @@ package struct Scheduler: Sendable {
   mutating func admitReady(_ id: OperationID, key: Int64) {
     let queue = graph.nodes[id.index].queue.index
     let lane = queues[queue].plainLane
-    enroll(id, key, 0, in: lane, as: .ready)
+    var record = newRecord(of: id, key, in: lane)
+    record.state = .ready
+    enroll(record, 0)
     lanes[lane].ready.insert(rank(of: id), &places)
     refresh(queue)
   }
 
-  private mutating func enroll(
-    _ id: OperationID, _ key: Int64, _ unmetCount: Int32, in lane: Int, as state: OperationState
-  ) {
-    var record = Record(
+  private func newRecord(of id: OperationID, _ key: Int64, in lane: Int) -> Record {
+    Record(
       key: key, sequence: admittedCount, lane: Int32(lane), root: id.rawValue,
       isGated: graph.nodes[id.index].isGated)
-    record.state = state
+  }
+
+  private mutating func enroll(_ record: Record, _ unmetCount: Int32) {
+    let index = Int(record.root)
     admittedCount &+= 1
-    if id.index < records.count {
-      records[id.index] = record
-      unmetCounts[id.index] = unmetCount
+    if index < records.count {
+      records[index] = record
+      unmetCounts[index] = unmetCount
     } else {
       records.append(record)
       unmetCounts.append(unmetCount)
       places.append(0)
     }
-    queues[lanes[lane].queue].counts.add(1, to: state)
+    queues[lanes[Int(record.lane)].queue].counts.add(1, to: record.state)
   }
 
   /// Forgets an operation that has ended: memory is bounded by those that are not forgotten. Its id

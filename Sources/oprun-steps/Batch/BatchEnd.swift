@@ -9,12 +9,9 @@ enum ItemFailurePolicy: String, Sendable { case fail, skip }
 extension Program {
   /// Ends the batch and returns the exit status. `folder` is the directory of the manifest unless
   /// another location was given: "" or with a slash at its end.
-  func end(
-    _ inputs: Inputs, _ items: [ItemResult], noun: String, folder: String, since started: Int64
-  ) -> Int32 {
-    let table = BatchTable(
-      items: items, noun: noun, nanoseconds: monotonicTime() - started)
+  func end(_ inputs: Inputs, _ table: BatchTable, folder: String) -> Int32 {
     output.write(table.text)
+    let items = table.items
     let manifest = inputs.text("manifest") ?? folder + Manifest.name(of: inputs.step)
     do throws(SystemError) {
       try Files.makeFolder(of: manifest)

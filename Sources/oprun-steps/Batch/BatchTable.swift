@@ -12,6 +12,17 @@ struct BatchTable {
   static let shownCount = 20
   private static let widestName = 48
 
+  init(items: [ItemResult], noun: String, nanoseconds: Int64) {
+    self.items = items
+    self.noun = noun
+    self.nanoseconds = nanoseconds
+  }
+
+  /// The table of a batch that ends now.
+  init(_ items: [ItemResult], noun: String, since started: Int64) {
+    self.init(items: items, noun: noun, nanoseconds: monotonicTime() - started)
+  }
+
   var text: String {
     let shown = items.count <= Self.shownCount ? items : items.filter { $0.error != nil }
     let rows = shown.prefix(Self.shownCount).map(row)

@@ -16,6 +16,8 @@ private struct DownloadPlan: Sendable {
   var targets: [String] = []
   var results: [ItemResult] = []
   var folder = ""
+  /// The number of downloads at once.
+  var width = 1
 }
 
 /// The target of downloads.
@@ -45,24 +47,21 @@ extension Program {
   func download(_ inputs: Inputs) throws(UsageFailure) -> Int32 {
     let started = monotonicTime()
     let settings = try inputs.transferSettings()
-    let plan = try downloadPlan(inputs, headers: settings.headers)
+    var plan = try downloadPlan(inputs, headers: settings.headers)
     let meter = Meter()
     let progress = BatchProgress(
       total: plan.results.count, noun: "file", output: errors, meter: meter)
-    let count = inputs.downloadCount(DescriptorBudget(), ofParts: 1)
+    plan.width = inputs.downloadCount(DescriptorBudget(), ofParts: 1)
     let cache = usableCache(inputs, progress)
-    guard var downloader = inputs.downloader(settings, cache, meter, count: count) else {
+    guard var downloader = inputs.downloader(settings, cache, meter, count: plan.width) else {
       say("no thread for the downloads")
       return ExitStatus.internalError
     }
     downloader.mayResume = inputs.isOn("resume")
-    let queue = OperationQueue()
-    queue.name = "download"
-    queue.maxConcurrentOperationCount = count
-    let results = run(plan, inputs, downloader, progress, on: queue)
+    let results = run(plan, inputs, downloader, progress)
     progress.close()
     downloader.cache?.sweepNowAndThen()
-    return end(inputs, results, noun: "file", folder: plan.folder, since: started)
+    return end(inputs, BatchTable(results, noun: "file", since: started), folder: plan.folder)
   }
 
   /// The cache. Without one, nothing is remembered; only contents that must be kept there need it.
@@ -123,12 +122,14 @@ extension Program {
   }
 
   private func run(
-    _ plan: DownloadPlan, _ inputs: Inputs, _ downloader: Downloader, _ progress: BatchProgress,
-    on queue: OperationQueue
+    _ plan: DownloadPlan, _ inputs: Inputs, _ downloader: Downloader, _ progress: BatchProgress
   ) -> [ItemResult] {
+    let queue = OperationQueue()
+    queue.name = "download"
+    queue.maxConcurrentOperationCount = plan.width
     let feed = SourceFeed(
       hosts: plan.orders.map(\.source.host), perHost: inputs.integer("per_host"),
-      window: 4 * queue.maxConcurrentOperationCount + 16)
+      window: 4 * plan.width + 16)
     let results = Guarded(plan.results)
     let keepsInCache = inputs.isOn("cache")
     let policy = inputs.retryPolicy

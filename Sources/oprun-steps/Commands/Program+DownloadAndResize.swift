@@ -43,7 +43,8 @@ extension Program {
       progress.close()
       cache.sweepNowAndThen()
       return end(
-        inputs, results, noun: "image", folder: settings.pattern.folder, since: started)
+        inputs, BatchTable(results, noun: "image", since: started),
+        folder: settings.pattern.folder)
     } catch {
       say(error.message)
       return ExitStatus.failure

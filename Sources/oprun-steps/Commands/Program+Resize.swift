@@ -34,8 +34,8 @@ extension Program {
     processing.queue.waitUntilAllOperationsAreFinished()
     progress.close()
     return end(
-      inputs, results.withLock { $0 }, noun: "image", folder: step.settings.pattern.folder,
-      since: started)
+      inputs, BatchTable(results.withLock { $0 }, noun: "image", since: started),
+      folder: step.settings.pattern.folder)
   }
 
   /// Starts workers. Must be called before there is a second thread. Nil if that failed, which has

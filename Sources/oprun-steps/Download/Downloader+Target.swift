@@ -29,13 +29,14 @@ extension Downloader {
       confirm(record, source)
       return try atHand(record, object, target)
     }
-    return try publish(fetched, part, source, to: target, keepsInCache: keepsInCache)
+    try system { try part.finish(as: target) }
+    return try acquired(fetched, source, in: target, keepsInCache: keepsInCache)
   }
 
-  private func publish(
-    _ fetched: Fetched, _ part: PartFile, _ source: Source, to target: String, keepsInCache: Bool
+  /// Called with what was fetched, once it is whole in its target: the cache remembers it, or keeps a copy.
+  private func acquired(
+    _ fetched: Fetched, _ source: Source, in target: String, keepsInCache: Bool
   ) throws(ItemFailure) -> Acquired {
-    try system { try part.finish(as: target) }
     if let cache, !fetched.facts.forbidsKeeping {
       if keepsInCache {
         try keep(fetched, from: target, source, in: cache)

@@ -52,31 +52,45 @@ extension UsageFailure {
       help: "name one of them: \(firstNames(of: names, most: 3))", command: command.name)
   }
 
+  /// A run in which steps are looked for.
+  struct SearchedRun {
+    let name: String
+    let isInProgress: Bool
+  }
+
   static func unknownStep(
-    _ id: String, of run: String, isInProgress: Bool, among ids: some Sequence<String>,
-    _ command: Subcommand
+    _ id: String, of run: SearchedRun, among ids: some Sequence<String>, _ command: Subcommand
   ) -> UsageFailure {
     UsageFailure(
-      isInProgress
-        ? "no step \(quoted(id)) has started in run \(run)"
-        : "unknown step \(quoted(id)) in run \(run)",
+      run.isInProgress
+        ? "no step \(quoted(id)) has started in run \(run.name)"
+        : "unknown step \(quoted(id)) in run \(run.name)",
       help: didYouMean(suggestion(for: id, among: ids))
-        ?? (isInProgress
+        ?? (run.isInProgress
           ? "'oprun status' shows the progress of that run" : "'oprun show' lists its steps"),
       command: command.name)
   }
 
-  /// The failure for a step that cannot be selected in a run that is resumed. `file` is the
-  /// pipeline if the plan holds all of it; `isPart` says that it holds only what `--until` selects.
+  /// What the plan of a run that is resumed holds.
+  enum ResumedPart {
+    /// The steps that `--until` selects.
+    case selection
+    case file(String)
+    case recordedSteps
+  }
+
+  /// The failure for a step that cannot be selected in a run that is resumed.
   static func stepNotResumed(
-    _ id: String, for option: Option, in plan: Plan, of file: String?, isPart: Bool
+    _ id: String, for option: Option, in plan: Plan, of part: ResumedPart
   ) -> UsageFailure {
     var failure = unknownStep(id, for: option, among: plan.steps.lazy.map(\.id))
-    if isPart {
+    switch part {
+    case .selection:
       failure.message =
         "'\(option.flag)' wants one of the steps that '--until' selects, found \(quoted(id))"
-    } else if let file {
+    case .file(let file):
       failure.message = "unknown step \(quoted(id)) in \(printable(file))"
+    case .recordedSteps: break
     }
     failure.command = Subcommand.resume.name
     if let matrix = plan.lateMatrix(ofInstance: id) {
@@ -95,14 +109,14 @@ extension UsageFailure {
 
   /// The failure for a word that may be a run, or a step of the newest run.
   static func neitherRunNorStep(
-    _ word: String, of run: String, isInProgress: Bool, among ids: some Sequence<String>,
-    _ command: Subcommand
+    _ word: String, of run: SearchedRun, among ids: some Sequence<String>, _ command: Subcommand
   ) -> UsageFailure {
-    let step = isInProgress ? "a step that has started in run \(run)" : "a step of run \(run)"
+    let step =
+      run.isInProgress ? "a step that has started in run \(run.name)" : "a step of run \(run.name)"
     return UsageFailure(
       "\(quoted(word)) is neither a run nor \(step)",
       help: didYouMean(suggestion(for: word, among: ids))
-        ?? (isInProgress
+        ?? (run.isInProgress
           ? "'oprun status' shows the progress of that run"
           : "'oprun history' lists the runs, and 'oprun show' the steps of the last one"),
       command: command.name)

@@ -38,7 +38,7 @@ extension Tool {
     switch failure {
     case .invalid(let diagnostics, let sources):
       for diagnostic in diagnostics {
-        let object = render([diagnostic], in: sources, format: .json, color: false, columns: nil)
+        let object = render([diagnostic], in: sources, format: .json)
         output.isFormat = true
         output.write(own: "{\"event\":\"error\",\(object.dropFirst())")
       }

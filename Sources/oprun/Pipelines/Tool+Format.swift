@@ -24,10 +24,7 @@ extension Tool {
     _ file: FileToFormat, _ parts: Set<String>, _ invocation: Invocation
   ) -> Int32 {
     if let diagnostics = file.diagnostics, !parts.contains(file.identity) {
-      errors.write(
-        render(
-          diagnostics, in: file.sources, color: isColored(STDERR_FILENO, .auto),
-          columns: Terminal.width(of: STDERR_FILENO)))
+      errors.write(render(diagnostics, in: file.sources, on: terminal(STDERR_FILENO)))
       return ExitStatus.invalidPipeline
     }
     do throws(FormattingFailure) {

@@ -91,13 +91,12 @@ extension Tool {
     _ color: ColorChoice
   ) {
     if diagnostics.isEmpty { return }
-    let isColored = format == .human && isColored(STDOUT_FILENO, color)
+    var terminal = terminal(STDOUT_FILENO, color)
+    if format != .human { terminal.isColored = false }
     if format == .human || format == .short { shareOutputWithRunner() }
     output.isFormat = format == .json
     output.write(
-      own: render(
-        diagnostics, in: sources, format: format, color: isColored,
-        columns: Terminal.width(of: STDOUT_FILENO)))
+      own: render(diagnostics, in: sources, format: format, on: terminal))
   }
 
   /// The options for checking a file: values of parameters are not part of it.

@@ -62,9 +62,7 @@ extension Tool {
       tests = try readTests(path: path, bytes: bytes)
     } catch {
       errors.write(
-        render(
-          error.diagnostics, in: error.sources, color: isColored(STDERR_FILENO, .auto),
-          columns: Terminal.width(of: STDERR_FILENO)))
+        render(error.diagnostics, in: error.sources, on: terminal(STDERR_FILENO)))
       return nil
     }
     let slash = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
@@ -120,8 +118,7 @@ extension Tool {
       output.write(
         render(
           diagnostics, in: file.sources,
-          color: isColored(STDOUT_FILENO, invocation.choice(Options.color, default: .auto)),
-          columns: Terminal.width(of: STDOUT_FILENO)))
+          on: terminal(STDOUT_FILENO, invocation.choice(Options.color, default: .auto))))
     }
     for result in isUpdate ? [] : file.results
     where !result.isOK || invocation.isOn(Options.verbose) {

@@ -25,7 +25,7 @@ extension Tool {
   }
 
   private func explain(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
-    let review = review(of: plan, invocation, secrets, runsTools: true)
+    let review = review(of: plan, for: .why, invocation, secrets)
     let asked = plan.askedSteps
     let groups = Groups(plan)
     if invocation.isOn(Options.json) {
@@ -66,10 +66,17 @@ extension Tool {
     return ExitStatus.success
   }
 
+  /// Who asks for the verdicts of the cache.
+  enum ReviewPurpose {
+    /// `oprun why`, for which the `tools` are run.
+    case why
+    case dryRun
+    case dryRunOfResume
+  }
+
   /// The verdicts of the cache about the steps; nil if nothing was ever cached.
   func review(
-    of plan: Plan, _ invocation: Invocation, _ secrets: Secrets, runsTools: Bool,
-    isResumed: Bool = false
+    of plan: Plan, for purpose: ReviewPurpose, _ invocation: Invocation, _ secrets: Secrets
   ) -> CacheReview? {
     guard let opened = try? StateDirectory(path: stateDirectory(invocation)).open(),
       let folder = try? CacheFolder.open(in: opened)
@@ -78,8 +85,9 @@ extension Tool {
     var surroundings = ReviewSurroundings(
       workspace: options.workspace, secret: { secrets[$0] }, secretHeld: secrets.name(heldBy:),
       hashFiles: FileHashes.digest)
-    surroundings.isOfEarlierRun = isResumed
-    return CacheReview(StepCache(folder, options), plan, surroundings, runsTools: runsTools)
+    surroundings.isOfEarlierRun = purpose == .dryRunOfResume
+    return CacheReview(
+      StepCache(folder, options), plan, surroundings, runsTools: purpose == .why)
   }
 
   private func writeJSON(_ verdict: CacheVerdict, of id: String, unless other: String?) {

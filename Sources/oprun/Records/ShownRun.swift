@@ -28,20 +28,17 @@ struct ShownRun {
   /// The ids of groups and matrices in which a step has started, because they have no commands of their own.
   private let startedGroups: Set<String>
 
-  init(
-    run: RecordedRunSummary, isInUse: Bool, resumer: String?, steps: [RecordedStep],
-    commands: [RecordedStepCommand],
-    outputs: [RecordedOutput], places: [RecordedPlacement], folder: StateFolder
-  ) {
-    self.places = Dictionary(
-      places.map { ("\($0.role) \($0.step)", $0.place) }, uniquingKeysWith: { $1 })
+  init(_ run: RecordedRunSummary, in store: StateStore) throws(StoreFailure) {
     self.run = run
-    self.resumer = resumer
-    self.isInUse = isInUse
-    self.steps = steps
-    self.commands = Dictionary(grouping: commands, by: \.step)
-    self.outputs = Dictionary(grouping: outputs, by: \.step)
-    self.folder = folder
+    isInUse = run.exitStatus == nil && store.isInUse(run.name)
+    resumer = try store.successors(of: run.name).first?.name
+    steps = try store.steps(of: run)
+    commands = Dictionary(grouping: try store.commands(of: run), by: \.step)
+    outputs = Dictionary(grouping: try store.outputs(of: run), by: \.step)
+    places = Dictionary(
+      try store.placements(of: run).map { ("\($0.role) \($0.step)", $0.place) },
+      uniquingKeysWith: { $1 })
+    folder = store.folder
     var causes: [String: Ending] = [:]
     for step in steps { causes[step.name] = step.ending }
     self.causes = causes

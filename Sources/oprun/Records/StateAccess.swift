@@ -131,8 +131,8 @@ extension Tool {
       let isInUse = store.isInUse(newest)
       if error.status != ExitStatus.usage || Invocation.isFileName(first) { throw error }
       if awaitsSteps, isInUse { return (last, operands) }
-      throw .neitherRunNorStep(
-        first, of: newest, isInProgress: isInUse, among: steps.lazy.map(\.name), command)
+      let searched = UsageFailure.SearchedRun(name: newest, isInProgress: isInUse)
+      throw .neitherRunNorStep(first, of: searched, among: steps.lazy.map(\.name), command)
     }
   }
 
@@ -168,9 +168,8 @@ extension Tool {
     let steps = shown.steps
     let names = words.map(StepName.init)
     for name in names where !steps.contains(where: { $0.isMeant(by: name) }) {
-      throw .unknownStep(
-        name.word, of: shown.run.name, isInProgress: shown.isInUse, among: steps.lazy.map(\.name),
-        command)
+      let run = UsageFailure.SearchedRun(name: shown.run.name, isInProgress: shown.isInUse)
+      throw .unknownStep(name.word, of: run, among: steps.lazy.map(\.name), command)
     }
     if words.isEmpty { return steps.filter { !$0.standsForOthers } }
     return steps.filter { step in

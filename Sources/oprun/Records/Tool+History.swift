@@ -25,15 +25,8 @@ extension Tool {
         }
         output.writeNewline()
       } else {
-        let screen = listingScreen
-        let here = store.folder.currentPlace
-        // In a project that has its state directory for itself, all runs were in its directory.
-        let isShared = runs.contains { $0.workspace != nil }
-        let width = runs.map(\.counts.unicodeScalars.count).filter { $0 <= Self.widestCounts }.max()
-        for run in runs {
-          let isElsewhere = isShared && run.workspace != here
-          write(run, store, screen, countsWidth: width ?? 0, isElsewhere: isElsewhere)
-        }
+        let list = RunList(runs, store, listingScreen)
+        for run in runs { list.write(run) }
       }
       return ExitStatus.success
     } catch {
@@ -41,19 +34,36 @@ extension Tool {
       return ExitStatus.cannotWrite
     }
   }
+}
+
+/// The list of runs, for people.
+private struct RunList {
+  let store: StateStore
+  let screen: Screen
+  private let countsWidth: Int
+  /// True if the runs were started in more than one directory. In a project that has its state directory for
+  /// itself, all were in its directory.
+  private let isShared: Bool
+  private let here: String?
+
+  init(_ runs: [RecordedRunSummary], _ store: StateStore, _ screen: Screen) {
+    self.store = store
+    self.screen = screen
+    here = store.folder.currentPlace
+    isShared = runs.contains { $0.workspace != nil }
+    let widths = runs.map(\.counts.unicodeScalars.count)
+    countsWidth = widths.filter { $0 <= Self.widestCounts }.max() ?? 0
+  }
 
   /// Writes the line of a run: `20260402-101502-k3  failed     9.8s  1 failed, 5 ok  gallery.yml`,
   /// and where it ran if that is not here.
-  private func write(
-    _ run: RecordedRunSummary, _ store: StateStore, _ screen: Screen, countsWidth: Int,
-    isElsewhere: Bool
-  ) {
+  func write(_ run: RecordedRunSummary) {
     let state = run.state(isInUse: run.exitStatus == nil && store.isInUse(run.name))
     let duration = run.duration.map { elapsedText(Int64($0) * 1000) } ?? "–"
     let blanks = Self.widthOfState - state.utf8.count - duration.unicodeScalars.count
     let time = String(repeating: " ", count: max(0, blanks)) + duration
     var texts = [oneLine(run.pipeline)]
-    if isElsewhere {
+    if isShared, run.workspace != here {
       let folder = store.folder.directory(of: run.workspace) ?? run.workspace
       if let folder { texts.append("in \(oneLine(folder))") }
     }

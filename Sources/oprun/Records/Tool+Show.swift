@@ -33,12 +33,7 @@ extension Tool {
 
   func shownRun(_ run: RecordedRunSummary, _ store: StateStore) -> ShownRun? {
     do throws(StoreFailure) {
-      return ShownRun(
-        run: run, isInUse: run.exitStatus == nil && store.isInUse(run.name),
-        resumer: try store.successors(of: run.name).first?.name,
-        steps: try store.steps(of: run), commands: try store.commands(of: run),
-        outputs: try store.outputs(of: run), places: try store.placements(of: run),
-        folder: store.folder)
+      return try ShownRun(run, in: store)
     } catch {
       say(error.message, help: error.help)
       return nil

@@ -52,15 +52,21 @@ struct ResumedRun {
   func check(
     _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets
   ) throws(UsageFailure) {
-    let isPart = invocation.hasValue(for: Options.until)
-    let file = invocation.operands.count == 1 ? invocation.operands[0] : nil
+    let part: UsageFailure.ResumedPart =
+      if invocation.hasValue(for: Options.until) {
+        .selection
+      } else if invocation.operands.count == 1 {
+        .file(invocation.operands[0])
+      } else {
+        .recordedSteps
+      }
     let named = [
       (Options.from, selection.from), (Options.only, selection.only),
       (Options.skip, selection.skipped),
     ].flatMap { option, ids in ids.map { (option, $0) } }
     for (option, id) in named
     where !plan.steps.contains(where: { StepName(id).covers($0.id) }) {
-      throw .stepNotResumed(id, for: option, in: plan, of: file, isPart: isPart)
+      throw .stepNotResumed(id, for: option, in: plan, of: part)
     }
     if let id = (selection.from + selection.only).first(where: selection.skipped.contains) {
       throw .contradiction(

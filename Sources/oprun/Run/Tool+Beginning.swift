@@ -56,8 +56,7 @@ extension Tool {
     let shown = 3
     errors.write(
       render(
-        Array(notices.prefix(shown)), in: pipeline.sources, color: isColored(STDERR_FILENO, .auto),
-        columns: Terminal.width(of: STDERR_FILENO)))
+        Array(notices.prefix(shown)), in: pipeline.sources, on: terminal(STDERR_FILENO)))
     if notices.count > shown {
       errors.write("… and \(notices.count - shown) more, which 'oprun validate' shows\n")
     }

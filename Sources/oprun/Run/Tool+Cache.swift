@@ -95,7 +95,8 @@ extension Tool {
     let words = ChangeWords(plan)
     let review =
       isOff
-      ? nil : review(of: plan, invocation, secrets, runsTools: false, isResumed: isResumed)
+      ? nil
+      : review(of: plan, for: isResumed ? .dryRunOfResume : .dryRun, invocation, secrets)
     for index in plan.steps.indices where plan.groups[OperationID(index)] == nil {
       let operation = OperationID(index)
       if plan.steps[index].settings.cache == nil {

@@ -9,6 +9,12 @@ extension Tool {
     choice.isOn(isTerminal: Terminal.isTerminal(descriptor), environment: environmentValue)
   }
 
+  /// The terminal that a descriptor leads to, for messages about files.
+  func terminal(_ descriptor: Int32, _ choice: ColorChoice = .auto) -> DiagnosticTerminal {
+    DiagnosticTerminal(
+      isColored: isColored(descriptor, choice), columns: Terminal.width(of: descriptor))
+  }
+
   /// Lines of a listing are not wrapped by a terminal.
   func clipOutput() {
     output.lineWidth = Terminal.width(of: STDOUT_FILENO)

@@ -94,10 +94,7 @@ extension Tool {
 
   /// Shows faults of files, also to the CI runner around oprun.
   func say(_ diagnostics: [Diagnostic], in sources: SourceMap) {
-    errors.write(
-      render(
-        diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto),
-        columns: Terminal.width(of: STDERR_FILENO)))
+    errors.write(render(diagnostics, in: sources, on: terminal(STDERR_FILENO)))
     guard let runner = CISurroundings.runnerOutside else { return }
     errors.write(annotationsOf: diagnostics, in: sources, for: CISurroundings.options(for: runner))
   }

@@ -24,10 +24,11 @@ import Testing
       .cpus: 1_500_000, .memory: 500_000, .gpus: 2_000_000, .time: 16_667, .tmp: 977,
     ]
     request.extra = ["--exclusive"]
+    var batch = SlurmBatch(numbers: [7])
+    batch.name = "build[os=a b]"
     let call = commands.submission(
-      of: SlurmBatch(numbers: [7]), step: "build[os=a b]", request, nice: 4,
-      script: SlurmCommands.script(
-        program: "/w/it's/oprun", folder: "/w/x y", SlurmBatch(numbers: [7])))
+      of: batch, request, nice: 4,
+      script: SlurmCommands.script(program: "/w/it's/oprun", folder: "/w/x y", batch))
     let mark = "oprun:r1-\(shortDigest(of: "/w/.oprun/runs/r1")):7"
     #expect(
       call.words == [
@@ -41,9 +42,10 @@ import Testing
   }
 
   @Test func `a submission of several tasks is an array`() {
-    let batch = SlurmBatch(numbers: [12, 7, 8, 9, 31], throttle: 3)
+    var batch = SlurmBatch(numbers: [12, 7, 8, 9, 31], throttle: 3)
+    batch.name = "a"
     let call = commands.submission(
-      of: batch, step: "a", SlurmRequest(), nice: 0,
+      of: batch, SlurmRequest(), nice: 0,
       script: SlurmCommands.script(program: "/p", folder: "/r", batch))
     let mark = "oprun:r1-\(shortDigest(of: "/w/.oprun/runs/r1")):7"
     #expect(
@@ -62,7 +64,7 @@ import Testing
       mark: JobMark(run: "r1", word: shortDigest(of: "/a\\b")), jobsFolder: "/a\\b/jobs",
       workspace: "/w")
     let call = odd.submission(
-      of: SlurmBatch(numbers: [7]), step: "a", SlurmRequest(), nice: 0, script: "")
+      of: SlurmBatch(numbers: [7]), SlurmRequest(), nice: 0, script: "")
     #expect(call.words.contains("--output=/dev/null"))
   }
 

@@ -52,10 +52,10 @@ struct ReadableFiles {
       return FileName(path)
     }
     let wild = patterns.filter { !FilePattern($0).isPlain }
-    let found = files(
-      matching: wild, in: set.directory, asInputs: isInput, excluded: excluded.patterns,
-      without: state, most: most)
-    for path in plain + found {
+    let search = FileSearch(
+      folder: set.directory, findsInputs: isInput, excluded: excluded.patterns, closed: state,
+      most: most)
+    for path in plain + search.files(matching: wild) {
       if areTooMany { return }
       addTree(path, without: excluded, isInput: isInput)
     }

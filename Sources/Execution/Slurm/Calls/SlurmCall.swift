@@ -95,9 +95,9 @@ struct SlurmCommands {
 
   static let second: Nanoseconds = 1_000_000_000
 
-  /// The submission of tasks; `step` names them for people, and `script` is what their jobs run.
+  /// The submission of tasks; `script` is what their jobs run.
   func submission(
-    of batch: SlurmBatch, step: String, _ request: SlurmRequest, nice: Int, script: String
+    of batch: SlurmBatch, _ request: SlurmRequest, nice: Int, script: String
   ) -> SlurmCall {
     let mark = mark.text(of: batch.base)
     let file = Self.outputName(base: batch.base, index: batch.isArray ? "%a" : nil)
@@ -105,7 +105,7 @@ struct SlurmCommands {
     let output =
       jobsFolder.contains("\\") ? "/dev/null" : "\(Self.escaped(jobsFolder))/\(file)"
     var words = [
-      "sbatch", "--parsable", "--job-name=\(Self.jobName(step)).\(mark)",
+      "sbatch", "--parsable", "--job-name=\(Self.jobName(batch.name)).\(mark)",
       "--comment=\(mark)", "--open-mode=append", "--input=/dev/null",
       "--output=\(output)", "--chdir=\(workspace)", "--export=ALL",
     ]

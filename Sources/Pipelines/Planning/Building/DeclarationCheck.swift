@@ -149,7 +149,7 @@ final class DeclarationCheck {
         }
         log.report(
           PlanningMessage.madeBelow(
-            pattern, found.path.text, by: self.place(of: number, pattern, .outputs),
+            found.path.text, by: self.place(of: number, pattern, .outputs),
             and: self.place(ofMaker: found.maker, of: found.path),
             help: order(number, after: found.maker)))
         break
@@ -237,7 +237,7 @@ final class DeclarationCheck {
     of number: Int, _ pattern: String, _ part: CachePart
   ) -> PlanningMessage.StepPlace {
     PlanningMessage.StepPlace(
-      id: steps[number].id, span: span(of: pattern, in: part, of: number))
+      id: steps[number].id, span: span(of: pattern, in: part, of: number), pattern: pattern)
   }
 
   /// The location where a step names a path that it makes.

@@ -8,9 +8,9 @@ import Scheduling
 
 extension PlanBuilder {
   func lateParts(
-    _ operation: Int, at address: StepAddress, _ values: KnownValues, _ settings: PlannedSettings,
-    _ command: StepCommand
+    of operation: Int, _ values: KnownValues, _ settings: PlannedSettings, _ command: StepCommand
   ) throws(EvaluationFailure) -> LateParts? {
+    let address = planner.address(of: operation)
     let pipeline = planner.pipelines[address.pipeline]
     if let group = planner.group(operation) {
       return try groupParts(group, operation, at: address, settings)
@@ -87,8 +87,8 @@ extension PlanBuilder {
       var inner = LateParts()
       inner.conditions = try conditions(of: operation, at: address)
       try addOutputs(of: pattern.pipeline, to: &inner)
-      parts.rare.expansion = try expansion(
-        of: matrix, at: address, .none, inner, allowance: settings.late?.allowFailure)
+      let instance = LateInstance(parts: inner, allowance: settings.late?.allowFailure)
+      parts.rare.expansion = try expansion(of: matrix, at: address, into: instance)
     } else {
       parts.rare.expansion = try expansion(of: matrix, operation, at: address)
     }
@@ -110,12 +110,20 @@ extension PlanBuilder {
     if case .late(let late) = command { parts.command = late }
     parts.shell = settings.settings.shell
     parts.rare = try rareParts(values, settings, command, at: address)
-    return try expansion(of: matrix, at: address, work(of: command), parts)
+    let instance = LateInstance(work: work(of: command), parts: parts)
+    return try expansion(of: matrix, at: address, into: instance)
+  }
+
+  /// What each instance of a matrix is that is expanded during the run.
+  private struct LateInstance {
+    /// The work; none if the instance is a group.
+    var work = Work.none
+    let parts: LateParts
+    var allowance: Expression?
   }
 
   private func expansion(
-    of matrix: MatrixModel, at address: StepAddress, _ work: Work, _ parts: LateParts,
-    allowance: Expression? = nil
+    of matrix: MatrixModel, at address: StepAddress, into instance: LateInstance
   ) throws(EvaluationFailure) -> LateExpansion {
     let operation = planner.pipelines[address.pipeline].operation(of: address.step)
     let outer = planner.valuesForMatrix(at: address)
@@ -136,8 +144,8 @@ extension PlanBuilder {
       },
       excluded: try matrix.excluded.map { model throws(EvaluationFailure) in
         try outer.fold(model)
-      }, writtenNames: matrix.writtenNames, spec: spec, work: work, parts: parts,
-      allowance: allowance)
+      }, writtenNames: matrix.writtenNames, spec: spec, work: instance.work,
+      parts: instance.parts, allowance: instance.allowance)
   }
 
   /// The conditions of the enclosing steps, the outermost first, then the operation's own.
@@ -315,7 +323,11 @@ extension Planner {
       let isMany =
         isMatched
         ? !pipeline.pairs(dependency, with: address.step) : isInEach(name, in: address.pipeline)
-      add(targets, as: name, isMany: isMany, to: &found, numbers)
+      if isMany {
+        found.matches[name] = instances(targets, numbers)
+      } else {
+        found.steps[name] = first(of: targets, numbers)
+      }
     }
     if !distantSteps.isEmpty { addDistantSteps(of: address, to: &found, numbers) }
     if pipeline.model.hasSequence {
@@ -329,15 +341,14 @@ extension Planner {
     return found
   }
 
-  private func add(
-    _ targets: [Int], as name: String, isMany: Bool, to found: inout LateDependencies,
-    _ numbers: Renumbering
-  ) {
-    guard isMany else {
-      found.steps[name] = targets.lazy.compactMap { numbers[$0] }.first
-      return
-    }
-    found.matches[name] = targets.compactMap { target in
+  /// The operation that a name stands for, if it stands for one.
+  private func first(of targets: [Int], _ numbers: Renumbering) -> OperationID? {
+    targets.lazy.compactMap { numbers[$0] }.first
+  }
+
+  /// The operations that a name stands for, if it stands for several, with their values.
+  private func instances(_ targets: [Int], _ numbers: Renumbering) -> [MatchedInstance] {
+    targets.compactMap { target in
       guard let number = numbers[target], !hasNoInstances(target) else { return nil }
       return MatchedInstance(operation: number, values: instanceValues(of: target))
     }
@@ -368,7 +379,11 @@ extension Planner {
   ) {
     for name in names {
       guard case .found(let targets, _) = operations(named: name, in: pipeline) else { continue }
-      add(targets, as: name, isMany: isInEach(name, in: pipeline), to: &found, numbers)
+      if isInEach(name, in: pipeline) {
+        found.matches[name] = instances(targets, numbers)
+      } else {
+        found.steps[name] = first(of: targets, numbers)
+      }
     }
   }
 }

@@ -256,7 +256,7 @@ final class PlanBuilder {
       if let plainCommand { plainCommand } else {
         try self.command(at: address, pipeline, values, settings)
       }
-    var parts = try lateParts(operation, at: address, values, settings, command)
+    var parts = try lateParts(of: operation, values, settings, command)
     var own = settings.settings
     if let used = group?.steps, !planner.pipelines[used].model.hooks.isEmpty {
       let hooks = try hookSettings(of: used)

@@ -39,10 +39,7 @@ extension PipelineInputs {
     faults: inout ParameterFaults
   ) {
     self.init(model, options: options, PlanBudget())
-    let parameters = Parameters(
-      model.params, arguments: options.parameters, rest: options.rest,
-      inherited: options.inherited, demandsAll: options.demandsAllParameters,
-      prefersDefaults: options.prefersDefaults)
+    let parameters = Parameters(model.params, options)
     params = parameters.values
     faults = parameters.faults
     addVariables(of: model, options: options, log: &log)

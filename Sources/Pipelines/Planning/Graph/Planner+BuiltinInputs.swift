@@ -58,8 +58,7 @@ extension Planner {
     guard let value = (try? values.fold(input: member.value))?.constant else { return false }
     if let fault = key.type.fault(in: value, showing: key.disclosure) {
       log.report(at: member.valueSpan ?? member.span) {
-        PlanningMessage.badKey(
-          member.name, wanted: key.type.inSentence, found: fault.found, help: fault.help, at: $0)
+        PlanningMessage.badKey(member.name, wanted: key.type.inSentence, fault, at: $0)
       }
       return false
     }
@@ -70,7 +69,7 @@ extension Planner {
 
 extension BuiltinType {
   /// The value that was found instead of the wanted one.
-  fileprivate struct Fault {
+  struct Fault {
     let found: String
     var help: String?
   }

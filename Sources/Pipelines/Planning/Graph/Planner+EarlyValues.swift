@@ -41,7 +41,8 @@ extension Planner {
       suggester: log.suggester)
     if let single = value.template.single {
       let key = value.key
-      single.check(for: key.kinds, in: scope, text, log: &log) { wanted, found in
+      var checker = ExpressionChecker(single, scope)
+      checker.check(for: key.kinds, text, log: &log) { wanted, found in
         key.isDuration && found == ExpressionType.number.words
           ? EarlyMessage.noUnit(key.name, wanted: key.wanted)
           : ExpressionMessage.wrongValue(wanted: wanted, found: found)

@@ -251,9 +251,9 @@ extension Planner {
   ) {
     let group = groups[number]
     let known = group?.members.prefix(5).compactMap { instance(of: $0)?.suffix } ?? []
+    let isLate = group?.isExpanding ?? false
     log.report(at: dependency.step.span) {
-      PlanningMessage.noInstance(
-        name, of: step, known: known, isLate: group?.isExpanding ?? false, at: $0)
+      PlanningMessage.noInstance(name, of: step, known: isLate ? nil : known, at: $0)
     }
   }
 

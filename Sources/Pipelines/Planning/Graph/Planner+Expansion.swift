@@ -175,7 +175,9 @@ extension Planner {
       surroundings.pools.append(pool)
     }
     let pipeline = addPipeline(
-      model: model, prefix: id + "/", parent: address, inputs, surroundings)
+      PipelineUse(
+        model: models[model], index: index(ofModel: model), prefix: id + "/", parent: address,
+        inputs: inputs, surroundings))
     if isWithinLimits { expand(pipeline: pipeline) }
     return pipeline
   }
@@ -200,7 +202,7 @@ extension Planner {
     if surroundings.isGroup { return inputs }
     // The file's own variables and defaults are closer to its steps.
     surroundings.environment = []
-    give(uses, to: model, self.params(ofModel: number), at: address, &inputs)
+    give(uses, toModel: number, at: address, &inputs)
     inputs.addVariables(of: model, number: pipelines.count, options: options, log: &log)
     return inputs
   }
@@ -216,9 +218,11 @@ extension Planner {
   }
 
   private mutating func give(
-    _ uses: UsesModel, to model: PipelineModel, _ params: [String: ParamModel],
-    at address: StepAddress, _ inputs: inout PipelineInputs
+    _ uses: UsesModel, toModel number: Int, at address: StepAddress,
+    _ inputs: inout PipelineInputs
   ) {
+    let model = models[number]
+    let params = params(ofModel: number)
     let known = values(at: address)
     for member in uses.with {
       guard let param = params[member.name] else {

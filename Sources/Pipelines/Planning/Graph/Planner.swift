@@ -60,7 +60,10 @@ struct Planner {
     hasServices = models.contains { $0.placements.contains(where: \.isService) }
     indices = Array(repeating: nil, count: models.count)
     checkSecrets()
-    addPipeline(model: 0, prefix: "", parent: nil, inputs, Surroundings(root: models[0]))
+    addPipeline(
+      PipelineUse(
+        model: models[0], index: index(ofModel: 0), prefix: "", parent: nil, inputs: inputs,
+        Surroundings(root: models[0])))
     if models.contains(where: \.hasGroups) { expand(pipeline: 0) }
     guard isWithinLimits else {
       self.log.report(at: models[0].steps[0].id.span) { PlanningMessage.tooMuch(at: $0) }
@@ -108,24 +111,17 @@ struct Planner {
   }
 
   @discardableResult
-  mutating func addPipeline(
-    model: Int, prefix: String, parent: StepAddress?, _ inputs: PipelineInputs,
-    _ surroundings: Surroundings
-  ) -> Int {
-    let use = PipelineUse(
-      model: models[model], index: index(ofModel: model), prefix: prefix, parent: parent,
-      inputs: inputs,
-      surroundings)
+  mutating func addPipeline(_ use: PipelineUse) -> Int {
     use.number = pipelines.count
     pipelines.append(use)
-    var values = KnownValues(inputs: inputs, options, budget)
-    if let parent {
-      if surroundings.isGroup { values = values.inside(self.values(at: parent)) }
+    var values = KnownValues(inputs: use.inputs, options, budget)
+    if let parent = use.parent {
+      if use.surroundings.isGroup { values = values.inside(self.values(at: parent)) }
       let outer = pipelines[parent.pipeline]
       outer.inner[parent.step] = outer.inner[parent.step] ?? use
     }
     pipelineValues.append(values)
-    if !models[model].vars.isEmpty { checkDerivedValues(of: use) }
+    if !use.model.vars.isEmpty { checkDerivedValues(of: use) }
     return pipelines.count - 1
   }
 

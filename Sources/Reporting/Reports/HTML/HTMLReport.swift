@@ -159,7 +159,8 @@ struct HTMLReport: Report {
     withUnsafeTemporaryAllocation(byteCount: Self.mostOfTail, alignment: 16) { buffer in
       sink.write(jsonList: zip(record.steps, reasons)) { step, reason in
         sink.write("{")
-        write(step, record, lines, to: sink, because: reason)
+        write(step, record.operations, because: reason, to: sink)
+        write(step, record, lines, to: sink)
         if let was = before[record.operations.name(step.operation)] {
           sink.write(field: "was")
           sink.write(ownJSON: was.ending.words)
@@ -185,10 +186,9 @@ struct HTMLReport: Report {
   }
 
   private func write(
-    _ record: ReportedStep, _ run: RunRecord, _ lines: StepLines, to sink: ByteSink,
-    because reason: String
+    _ record: ReportedStep, _ operations: RunOperations, because reason: String,
+    to sink: ByteSink
   ) {
-    let operations = run.operations
     let step = operations.step(record.operation)
     sink.write(field: "id", isFirst: true)
     sink.write(json: operations.name(record.operation))
@@ -200,6 +200,13 @@ struct HTMLReport: Report {
     sink.write(ownJSON: record.words)
     sink.write(field: "reason")
     sink.write(json: reason)
+  }
+
+  private func write(
+    _ record: ReportedStep, _ run: RunRecord, _ lines: StepLines, to sink: ByteSink
+  ) {
+    let operations = run.operations
+    let step = operations.step(record.operation)
     if let start = record.settled.record?.start {
       sink.write(field: "start")
       sink.write(milliseconds: start)
