@@ -1,7 +1,7 @@
 // Handles `wait_for`: conditions that are checked repeatedly, without a slot.
 
-import Plans
-import Scheduling
+package import Plans
+package import Scheduling
 
 /// An operation that waits for conditions, one after the other.
 struct Probing {

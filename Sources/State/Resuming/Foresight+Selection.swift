@@ -24,6 +24,9 @@ extension Foresight {
     return selection.isOfFailed ? failed.filter { !hasFailedMember($0, failed) } : []
   }
 
+  /// Whether a step failed that a selection of what failed is about.
+  package var hasFailed: Bool { !failed.isEmpty }
+
   private var failed: Set<OperationID> {
     Set(
       plan.steps.indices.lazy.map { OperationID($0) }.filter {

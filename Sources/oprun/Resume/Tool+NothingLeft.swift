@@ -8,8 +8,12 @@ import Plans
 import State
 
 extension ResumedRun {
-  /// True if the run is done, and no run that went on with it has left steps of it behind.
+  /// True if the run is done, and no run that went on with it has left steps of it behind; or if only what failed is to
+  /// run, and nothing did.
   func hasNothingLeft(of planned: PlannedPipeline) -> Bool {
+    if selection.isOfFailed, earlier.hasSucceeded, selection.skipped.isEmpty {
+      return !resumption(for: planned.plan, planned.reading.secrets).foreseen.hasFailed
+    }
     guard isDone, earlier.hasRunSince else { return isDone }
     return !resumption(for: planned.plan, planned.reading.secrets).foreseen.isBehindSuccessors
   }
@@ -33,13 +37,29 @@ extension Tool {
   }
 
   func sayNothingLeft(of earlier: EarlierRun, _ store: StateStore) -> Int32 {
-    let whole = wholeRun(before: earlier, store)
     say(
-      "run \(earlier.name) succeeded: nothing to resume",
-      help: whole.map {
-        "this run was only a part of \($0): 'oprun resume \($0)' continues that run"
-      })
+      "run \(earlier.name) succeeded: nothing to resume", help: nameOfWhole(before: earlier, store))
     return ExitStatus.success
+  }
+
+  /// Throws if a selected step does not exist, or is both to run and to be skipped.
+  func check(_ resumed: ResumedRun?, _ planned: PlannedPipeline) throws(UsageFailure) {
+    do throws(UsageFailure) {
+      try resumed?.check(planned.plan, planned.invocation, planned.reading.secrets)
+    } catch {
+      var failure = error
+      if let resumed, failure.help == nil {
+        failure.help = nameOfWhole(before: resumed.earlier, resumed.store)
+      }
+      throw failure
+    }
+  }
+
+  /// A help that names the run of which this one is only a part; nil if it is whole.
+  private func nameOfWhole(before run: EarlierRun, _ store: StateStore) -> String? {
+    wholeRun(before: run, store).map {
+      "this run was only a part of \($0): 'oprun resume \($0)' continues that run"
+    }
   }
 
   /// The run of which this one has resumed a part, with `--until` or after another run that did;

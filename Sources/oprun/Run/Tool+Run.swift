@@ -95,7 +95,7 @@ extension Tool {
       sayIgnoredVariables(resumed, planned.plan, invocation)
     }
     if let resumed, isDone { return sayNothingLeft(of: resumed, planned) }
-    try resumed?.check(planned.plan, invocation, planned.reading.secrets)
+    try check(resumed, planned)
     try checkJobs(of: resumed, planned.plan, invocation)
     if let resumed, let status = sayLeftOut(of: resumed, planned) { return status }
     if let resumed, isDryRun { return showForesight(of: resumed, planned) }
