@@ -104,7 +104,10 @@ package struct Scheduler: Sendable {
 
   /// Gives an operation that was just appended to the graph its first state, waiting.
   mutating func admit(_ id: OperationID, key: Int64, unmetCount: Int32) {
-    enroll(newRecord(of: id, key, in: lane(of: id)), unmetCount)
+    let record = Record(
+      key: key, sequence: admittedCount, lane: Int32(lane(of: id)), root: id.rawValue,
+      isGated: graph.nodes[id.index].isGated)
+    enroll(record, unmetCount)
   }
 
   /// Like `admit` and `reach` for an operation that waits for nothing, claims nothing and has no gate:
@@ -112,17 +115,13 @@ package struct Scheduler: Sendable {
   mutating func admitReady(_ id: OperationID, key: Int64) {
     let queue = graph.nodes[id.index].queue.index
     let lane = queues[queue].plainLane
-    var record = newRecord(of: id, key, in: lane)
+    var record = Record(
+      key: key, sequence: admittedCount, lane: Int32(lane), root: id.rawValue,
+      isGated: graph.nodes[id.index].isGated)
     record.state = .ready
     enroll(record, 0)
     lanes[lane].ready.insert(rank(of: id), &places)
     refresh(queue)
-  }
-
-  private func newRecord(of id: OperationID, _ key: Int64, in lane: Int) -> Record {
-    Record(
-      key: key, sequence: admittedCount, lane: Int32(lane), root: id.rawValue,
-      isGated: graph.nodes[id.index].isGated)
   }
 
   private mutating func enroll(_ record: Record, _ unmetCount: Int32) {

@@ -50,7 +50,7 @@ extension Resumption {
       if edge.condition.waitsForReadiness, !plan.graph.takesSlot(planned) { return }
       if groups[edge.to] != nil || foreseen.isOutside(edge.to) { return }
       if let own = late.name(of: edge.to, in: name, planned, plan) {
-        names.append(own)
+        names += [own] + late.names(of: edge.to).names(beginningWith: own + "[")
       } else {
         names += [foreseen.recordedName(of: edge.to)] + late.names(of: edge.to)
       }
