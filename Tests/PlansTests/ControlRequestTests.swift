@@ -47,6 +47,10 @@ import Testing
       "\"request\":\"set\",\"max_parallel\":1e99",
       "'max_parallel' wants a whole number, found 1e+99"
     ),
+    (
+      "\"request\":\"set\",\"max_parallel\":1e18",
+      "'max_parallel' wants a number from 0 to 9007199254740991, found 1000000000000000000"
+    ),
     ("\"request\":\"set\",\"priority\":\"9\"", "'priority' wants a whole number, found a string"),
     (
       "\"request\":\"set\",\"max_parallel\":9223372036854775807",

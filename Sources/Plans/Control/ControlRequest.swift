@@ -27,6 +27,8 @@ package struct ControlRequest: Hashable, Sendable {
 
   /// The version of the requests and of the answers, in the first line of both.
   package static let version = 1
+  /// The largest limit: all numbers up to it are exact in JSON.
+  package static let mostParallel = Int(largestExactInteger)
   /// The size in bytes up to which a request is read.
   package static let longestLine = 64 << 10
 
@@ -81,8 +83,9 @@ extension ControlRequest {
     priority = try fields.number("priority")
     isWhole = try fields.flag("all")
     follows = try fields.flag("follow")
-    if let maxParallel, maxParallel < 0 {
-      throw ControlFailure("'max_parallel' wants a number of at least 0, found \(maxParallel)")
+    if let maxParallel, !(0...Self.mostParallel).contains(maxParallel) {
+      throw ControlFailure(
+        "'max_parallel' wants a number from 0 to \(Self.mostParallel), found \(maxParallel)")
     }
     if let priority, !(-1000...1000).contains(priority) {
       throw ControlFailure("'priority' wants a number from -1000 to 1000, found \(priority)")

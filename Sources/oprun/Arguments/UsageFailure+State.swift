@@ -145,7 +145,8 @@ extension UsageFailure {
 
   static func wrongWidth(_ text: String) -> UsageFailure {
     UsageFailure(
-      "'max_parallel' wants a whole number from 0 to 2^53 or 'auto', found \(quoted(text))",
+      "'max_parallel' wants a whole number from 0 to \(ControlRequest.mostParallel) or 'auto', found "
+        + quoted(text),
       command: Subcommand.set.name)
   }
 

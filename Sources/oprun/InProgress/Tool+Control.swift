@@ -254,7 +254,7 @@ extension Tool {
     switch parts[0] {
     case "max_parallel":
       guard let width = value == "auto" ? availableProcessorCount : Int(value),
-        (0...Self.mostParallel).contains(width)
+        (0...ControlRequest.mostParallel).contains(width)
       else {
         throw .wrongWidth(value)
       }
@@ -271,9 +271,6 @@ extension Tool {
     }
     return (place == 1 ? words[0] : nil, request)
   }
-
-  /// The largest limit: all numbers up to it are exact in JSON.
-  private static let mostParallel = 1 << 53
 
   private static let priorities = [
     "very_low": -8, "low": -4, "normal": 0, "high": 4, "very_high": 8,

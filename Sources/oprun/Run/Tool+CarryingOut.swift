@@ -59,8 +59,10 @@ extension Tool {
       run.recorder.spoil(end.exitStatus, because: words)
     }
     guard let loss = sayLoss(screen, recorders) else { return status }
-    guard status == ExitStatus.success else { return status }
-    run.recorder.spoil(ExitStatus.cannotWrite, because: loss)
+    // The logs have the output, but nothing else has the events.
+    let counts = loss.isOfEvents && (!end.wasStopped || end.isDetached)
+    guard status == ExitStatus.success || counts else { return status }
+    run.recorder.spoil(ExitStatus.cannotWrite, because: loss.words)
     return ExitStatus.cannotWrite
   }
 

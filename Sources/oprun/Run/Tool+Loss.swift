@@ -6,15 +6,17 @@ import Reporting
 
 extension Tool {
   /// Reports that the output of a run, or its events, are not complete; returns the words, or nil.
-  func sayLoss(_ screen: Screen, _ recorders: RunRecorders) -> String? {
-    if let error = screen.lossError {
+  func sayLoss(
+    _ screen: Screen, _ recorders: RunRecorders
+  ) -> (words: String, isOfEvents: Bool)? {
+    let output = screen.lossError.map { error in
       sayLost(error)
       return lossWords("standard output", error)
     }
-    guard let (place, error) = recorders.loss else { return nil }
+    guard let (place, error) = recorders.loss else { return output.map { ($0, false) } }
     let words = lossWords(place, error)
-    say(words)
-    return words
+    if words != output { say(words) }
+    return (words, true)
   }
 
   private func lossWords(_ place: String, _ error: Int32) -> String {

@@ -45,6 +45,8 @@ final class PipelineUse {
   var checked: (kind: ScopeKind, expression: Expression)?
   /// The last path to an output in a text that passed its check.
   var checkedPath: CheckedPath?
+  /// The steps that were asked whether their matrix is open.
+  var openMatrices: [Int: Bool] = [:]
   /// The members of the matrices around a group, once they were asked for.
   var outerMatrix: ExpressionType.Members??
   /// The late `vars` that are named in settings for every step.
@@ -272,6 +274,8 @@ struct PipelineInputs {
   var environmentNumbers: [String: Int] = [:]
   /// The variables that are not known now, but that a run knows before its plan.
   private var openVariables: Set<String> = []
+  /// The variables that the value of each names, and that were known, or open, where it is written.
+  private var earlierNames: [String: Set<String>] = [:]
 
   /// The inherited variables, if they are known.
   var inherited = InheritedVariables()
@@ -288,7 +292,9 @@ struct PipelineInputs {
 
   /// Adds a variable; `isOpen` is given for one whose value belongs to another scope.
   mutating func add(_ variable: VariableModel, isOpen: Bool? = nil) {
-    if let template = variable.value.template, isOpen ?? self.isOpen(template) {
+    let template = variable.value.template
+    earlierNames[variable.name] = template.flatMap(earlierNames)
+    if let template, isOpen ?? self.isOpen(template) {
       openVariables.insert(variable.name)
     } else {
       openVariables.remove(variable.name)
@@ -299,6 +305,19 @@ struct PipelineInputs {
       environmentNumbers[variable.name] = environment.count
       environment.append(variable)
     }
+  }
+
+  private func earlierNames(in template: Template) -> Set<String>? {
+    let names = template.expressions.flatMap(\.references).compactMap { reference in
+      reference.root == .env ? reference.member : nil
+    }
+    let known = names.filter(isOpenOrKnown)
+    return known.isEmpty ? nil : Set(known)
+  }
+
+  /// True if the value of a variable names another one, or itself, as it was before a later value replaced it.
+  func seesEarlier(_ name: String, in variable: String) -> Bool {
+    earlierNames[variable]?.contains(name) ?? false
   }
 
   /// True if the variable's value is unknown only because it depends on how a run is started.

@@ -23,7 +23,9 @@ extension Planner {
 
   private mutating func checkPipeline(_ pipeline: PipelineUse) {
     for variable in pipeline.inputs.environment where pipeline.says(variable) {
-      check(variable.value, in: scope(pipeline, .pipelineVariables))
+      var scope = scope(pipeline, .pipelineVariables)
+      scope.variable = variable.name
+      check(variable.value, in: scope)
     }
     if let directory = pipeline.model.workingDirectory {
       check(directory, in: scope(pipeline, .pipeline))
@@ -262,7 +264,7 @@ extension PipelineUse {
 
 extension MatrixModel {
   /// The types of the members of a matrix, as far as they are written.
-  fileprivate var memberTypes: ExpressionType.Members {
+  var memberTypes: ExpressionType.Members {
     var types = OrderedMap<ExpressionType>()
     for axis in axes { types[axis.name] = axis.itemType }
     let entries = included?.entries ?? []

@@ -50,10 +50,9 @@ extension Planner {
     } else {
       value.template.checkText(in: scope, text, log: &log)
     }
-    let address = StepAddress(pipeline: place.pipeline.number, step: place.step ?? 0)
     for expression in value.template.expressions {
       if expression.looksAtFiles { report(value, EarlyMessage.filesTooEarly) }
-      for reference in expression.references where !isKnownEarly(reference, at: address) {
+      for reference in expression.references where !isKnownEarly(reference, in: place) {
         report(
           EvaluationFailure(
             EarlyMessage.tooLate(value.key.name), in: expression, at: reference.range))
@@ -62,10 +61,12 @@ extension Planner {
   }
 
   /// True if the value of the reference is known when a run begins. The scope refuses other names.
-  private func isKnownEarly(_ reference: Expression.Reference, at address: StepAddress) -> Bool {
+  private func isKnownEarly(_ reference: Expression.Reference, in place: StepScope) -> Bool {
+    let address = StepAddress(pipeline: place.pipeline.number, step: place.step ?? 0)
     switch reference.root {
-    case .params, .matrix, .vars: isOpen(reference, at: address)
-    case .env, .host, .run, .steps, .secrets: true
+    case .matrix where place.step == nil: return true
+    case .params, .matrix, .vars: return isOpen(reference, at: address)
+    case .env, .host, .run, .steps, .secrets: return true
     }
   }
 

@@ -22,11 +22,49 @@ extension Planner {
 
   /// True if the matrix of a step is unknown only because it is open.
   func hasOpenMatrix(_ address: StepAddress) -> Bool {
-    guard let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix else {
-      return false
+    let pipeline = pipelines[address.pipeline]
+    guard let matrix = pipeline.controlFlow(of: address.step)?.matrix else { return false }
+    if let known = pipeline.openMatrices[address.step] { return known }
+    let values = matrix.axes.map(\.values) + [matrix.included, matrix.excluded].compactMap { $0 }
+    let expressions = values.flatMap(\.templates).flatMap(\.expressions)
+    let areOpen = expressions.allSatisfy { expression in
+      !expression.looksAtFiles
+        && expression.references.allSatisfy { reference in
+          // A matrix does not see itself.
+          reference.root == .matrix
+            ? isOpen(member: reference.member, from: stepAround(address))
+            : isOpen(reference, at: address)
+        }
     }
-    return (matrix.axes.map(\.values) + [matrix.included, matrix.excluded].compactMap { $0 })
-      .allSatisfy { isOpen($0, at: address) }
+    pipeline.openMatrices[address.step] = areOpen
+    return areOpen
+  }
+
+  /// The step that contains the group of a step.
+  private func stepAround(_ address: StepAddress) -> StepAddress? {
+    let pipeline = pipelines[address.pipeline]
+    return pipeline.surroundings.isGroup ? pipeline.parent : nil
+  }
+
+  /// True if a member of the matrix of a step, or of those around it, is open; without a name, if all are.
+  private func isOpen(member name: String?, from start: StepAddress?) -> Bool {
+    var place = start
+    while let address = place {
+      if let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix {
+        if let instance = address.instance {
+          if let name, instances[instance].values[name] != nil { return true }
+        } else {
+          let members = matrix.memberTypes
+          let type = name.flatMap { members[$0] }
+          let mayHave = name == nil || type != nil || members.isOpen
+          if mayHave, !hasOpenMatrix(address) { return false }
+          if let type, !type.kinds.contains(.null) { return true }
+        }
+      }
+      place = stepAround(address)
+    }
+    // The check of names reports a member that no matrix has.
+    return true
   }
 
   func isOpen(_ reference: Expression.Reference, at address: StepAddress) -> Bool {
@@ -36,11 +74,7 @@ extension Planner {
       let secrets = pipelines[address.pipeline].inputs.secretVariables
       return reference.member.map { secrets[$0] == nil } ?? true
     case .steps, .run, .secrets: return false
-    case .matrix:
-      if address.instance != nil || hasOpenMatrix(address) { return true }
-      let pipeline = pipelines[address.pipeline]
-      guard pipeline.surroundings.isGroup, let parent = pipeline.parent else { return false }
-      return isOpen(reference, at: parent)
+    case .matrix: return isOpen(member: reference.member, from: address)
     case .vars:
       let derived = pipelines[address.pipeline].inputs.derived
       guard let derived, let number = reference.member.flatMap(derived.lateNumber) else {

@@ -41,6 +41,8 @@ struct StepScope: ExpressionScope {
   var isInHook = false
   /// True in a value of the step's own `env`.
   var isInVariables = false
+  /// The variable of the pipeline in whose value it is.
+  var variable: String?
 
   var inHook: StepScope {
     var scope = self
@@ -160,7 +162,9 @@ struct StepScope: ExpressionScope {
     case .plain: .known(.string)
     case .template(let template) where template.isBroken: .known(.string)
     case .template where pipeline.inputs.isOpen(name): .known(.string)
-    case .template: .refused(ScopeMessage.lateVariable(name))
+    case .template:
+      variable.map { pipeline.inputs.seesEarlier(name, in: $0) } == true
+        ? inheritedVariable(name) : .refused(ScopeMessage.lateVariable(name))
     case nil where !isInVariables && step.map { sets(name, inStep: $0) } == true:
       .refused(ScopeMessage.ownVariable(name))
     case nil: inheritedVariable(name)
@@ -174,7 +178,7 @@ struct StepScope: ExpressionScope {
 
   /// True if an expression may be valid in one step and not in another.
   func isOfStep(_ expression: Expression) -> Bool {
-    if expression.isOfStep { return true }
+    if expression.isOfStep || variable != nil { return true }
     // The variables of a step do not see each other.
     guard !isInVariables, let step, expression.uses(.env) else { return false }
     return !pipeline.ownVariables(ofStep: step).isEmpty
