@@ -7,7 +7,7 @@ import statistics
 import subprocess
 
 import tables
-from measuring import Runner
+from measuring import Runner, fresh_folder
 
 PIECE = os.urandom(1 << 20)
 
@@ -152,9 +152,11 @@ def restoring(rows):
 def confining(rows):
     count = rows.size(1000)
     # Not in /tmp: whatever lies beside the workspace has a rule in each step, and /tmp may hold hundreds of entries.
-    folder = rows.bench.programs / "confining"
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "in").mkdir(parents=True)
+    place = rows.bench.programs / "confining"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    folder = fresh_folder(place)
+    (folder / "in").mkdir()
     (folder / "out").mkdir()
     beside = sum(len(os.listdir(parent)) - 1 for parent in folder.parents)
     for i in range(count):
@@ -177,7 +179,7 @@ def confining(rows):
                 getattr(its, quantity) - getattr(other, quantity)
                 for its, other in zip(confined.samples, free.samples)) / count
             rows.figures.append((f"Confinement of a step: {words}", f"{more * 1000:.2f} ms", "≤ 0.3 ms"))
-    shutil.rmtree(folder)
+    shutil.rmtree(place)
     note = f"Cached steps run again (`--refresh`). The floor has no `cache`. Beside the workspace lie {beside} entries."
     return tables.table(title, note, runners)
 

@@ -51,16 +51,20 @@ class Runner:
                                  for mine, its in pairs)
 
 
+def fresh_folder(place):
+    """A new folder in a directory. After files were removed, ext4 takes long to make new ones near them, up to a
+    millisecond each and for minutes, whoever removed them. So it is told to put new folders in there far from others;
+    where, it takes from their random names. Other file systems refuse that."""
+    subprocess.run(["chattr", "+T", place], capture_output=True, check=False)
+    return Path(tempfile.mkdtemp(dir=place))
+
+
 class Bench:
     def __init__(self, programs, place):
         """`place` is an empty directory for everything that the runners need."""
         self.programs = Path(programs)
-        # After files were removed, ext4 takes long to make new ones near them, up to a millisecond each and for minutes,
-        # whoever removed them. This has it put new folders far from others; where, it takes from their random names.
-        # Other file systems refuse it.
-        subprocess.run(["chattr", "+T", place], capture_output=True, check=False)
-        self.scratch = Path(tempfile.mkdtemp(dir=place))
-        self.environment = os.environ | {"TMPDIR": tempfile.mkdtemp(dir=place)}
+        self.scratch = fresh_folder(place)
+        self.environment = os.environ | {"TMPDIR": str(fresh_folder(place))}
         # What runners print goes to memory where that can be: no disk is measured.
         memory = Path("/dev/shm")
         self.asides = 0
